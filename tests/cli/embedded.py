@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import httpx2
 
 from mooring.client.kubeconfig import find_access
+from tests.support.small_disk import Disk
 
 T = TypeVar("T")
 PATIENCE = 30.0
@@ -33,17 +34,17 @@ def eventually(look: Callable[[], T | None], what: str, patience: float = PATIEN
 
 
 class Up:
-    """One `mooring up`. Its port is a free one unless the arguments say otherwise."""
+    """One `mooring up`. Its port is a free one unless the arguments say otherwise; `disk` is one that it alone has."""
 
-    def __init__(self, folder: Path, *arguments: str) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, *arguments: str, disk: Disk | None = None) -> None:
+        self.folder, self._disk = folder, disk
         if "--bind" not in arguments:
             arguments = ("--bind", "127.0.0.1:0", *arguments)
         if "--ui-port" not in arguments:
             # A process that most tests do not look at.
             arguments = ("--no-ui", *arguments)
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "mooring", "up", *arguments],
+            [*(disk.prefix if disk else ()), sys.executable, "-m", "mooring", "up", *arguments],
             cwd=folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -97,7 +98,8 @@ class Up:
 
     @property
     def kubeconfig(self) -> Path:
-        return Path(self.says("export KUBECONFIG=").partition("=")[2])
+        path = Path(self.says("export KUBECONFIG=").partition("=")[2])
+        return self._disk.reached(path) if self._disk else path
 
     def client(self, token: str | None = None) -> httpx2.Client:
         access = find_access(self.kubeconfig)
@@ -143,9 +145,9 @@ def _ps(*arguments: str) -> str:
 
 
 @contextlib.contextmanager
-def up(folder: Path, *arguments: str) -> Iterator[Up]:
+def up(folder: Path, *arguments: str, disk: Disk | None = None) -> Iterator[Up]:
     """A `mooring up` that is stopped at the end, however the test ends."""
-    running = Up(folder, *arguments)
+    running = Up(folder, *arguments, disk=disk)
     try:
         yield running
     finally:

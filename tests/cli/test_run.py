@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import signal
 import subprocess
@@ -21,9 +22,11 @@ from click.testing import CliRunner, Result
 from mooring.catalog import CATALOG
 from mooring.cli.main import cli
 from mooring.cli.run import listing
+from mooring.net.certificates import ensure_certificates
 from mooring.testing.conditions import has_condition
 from mooring.testing.http import Api
 from mooring.workloads.kinds import POD
+from tests.apiserver.webhooks.foreign import foreign_webhook
 from tests.cli.embedded import PATIENCE, eventually
 from tests.cli.served import ServedCluster, served
 
@@ -216,6 +219,43 @@ def test_credentials_that_are_refused_end_it(cluster: ServedCluster) -> None:
         assert running.says("error: ").startswith(
             f"error: {cluster.url} does not accept these credentials (Unauthorized); they may have expired: "
         )
+        assert len(running.lines) == 1
+
+
+def kubeconfig(folder: Path, server: str, authority: bytes) -> str:
+    """A file of JSON, which is YAML too."""
+    cluster = {"server": server, "certificate-authority-data": base64.b64encode(authority).decode()}
+    config = {
+        "current-context": "it",
+        "contexts": [{"name": "it", "context": {"cluster": "it", "user": "it"}}],
+        "clusters": [{"name": "it", "cluster": cluster}],
+        "users": [{"name": "it", "user": {"token": "nonsense"}}],
+    }
+    path = folder / "kubeconfig"
+    path.write_text(json.dumps(config))
+    return str(path)
+
+
+def test_a_server_of_another_authority_and_one_that_is_not_there_end_it(tmp_path: Path) -> None:
+    other = ensure_certificates(tmp_path / "other", ("localhost",), now=datetime.now(UTC)).authority.read_bytes()
+    with (
+        foreign_webhook(tmp_path) as server,
+        mooring_run("--kubeconfig", kubeconfig(tmp_path, server.url, other)) as running,
+    ):
+        assert running.process.wait(30) == 1
+        assert running.says("error: ").startswith(
+            f"error: {server.url} cannot be trusted: its certificate is signed by an unknown authority"
+        )
+        assert len(running.lines) == 1
+    with mooring_run(
+        "--kubeconfig", kubeconfig(tmp_path, "https://127.0.0.1:9", other), "--controllers", "nodes"
+    ) as run:
+        assert run.process.wait(30) == 1
+        assert run.says("error: ").strip() == (
+            "error: https://127.0.0.1:9 cannot be reached: connection refused; "
+            "see that it runs and that the address in the kubeconfig is right"
+        )
+        assert len(run.lines) == 1
 
 
 # Others who do the same

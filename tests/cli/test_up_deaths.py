@@ -54,11 +54,24 @@ def test_a_server_that_hangs_is_noticed_and_started_again(tmp_path: Path) -> Non
 def test_an_ephemeral_server_comes_back_empty_but_with_its_nodes(tmp_path: Path) -> None:
     with up(tmp_path, "--ephemeral", "--controllers=-process-node") as running:
         running.says("5 nodes of the default fleet")
-        assert running.post(MAPS, {"metadata": {"name": "lost"}}) == 201
+        for name in ("lost", "missed"):
+            assert running.post(MAPS, {"metadata": {"name": name}}) == 201
+        listed = running.get(f"{MAPS}?limit=1")["metadata"]
         os.kill(running.child("server"), signal.SIGKILL)
         running.says("The API server was killed by SIGKILL")
         eventually(lambda: len(running.names("/api/v1/nodes")) == 5, "the nodes are back")
         assert "lost" not in running.names(MAPS)
+        # What a client has from before is expired, whatever it asks with it: so it lists again.
+        revision = listed["resourceVersion"]
+        for query in (
+            f"watch=true&resourceVersion={revision}",
+            f"resourceVersion={revision}&resourceVersionMatch=Exact",
+            f"limit=1&continue={listed['continue']}",
+        ):
+            answer = running.get(f"{MAPS}?{query}")
+            status = answer.get("object", answer)
+            assert (status["code"], status["reason"]) == (410, "Expired"), query
+        assert int(running.get(f"{MAPS}?resourceVersion={revision}")["metadata"]["resourceVersion"]) > int(revision)
 
 
 def test_nothing_outlives_a_parent_that_was_killed(tmp_path: Path) -> None:

@@ -84,7 +84,9 @@ def read_conversion(body: bytes, uid: str, version: str, objects: list[Object], 
     """The objects of an answer, if it is one to what was sent."""
     try:
         found = _read_answer(body)
-    except msgspec.DecodeError as error:
+    except RecursionError:
+        raise ConversionFailed("couldn't get version/kind; json parse error: exceeded max depth") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ConversionFailed(f"couldn't get version/kind; json parse error: {error}") from None
     if version == "v1" and (found.apiVersion, found.kind) != (f"{_GROUP}/v1", _KIND):
         got = f"{found.apiVersion}, Kind={found.kind}"

@@ -1,10 +1,14 @@
 """The errors that a client gets because of a webhook, in the API's words."""
 
+from typing import Final
+
 from mooring.kube.errors import go_quote
 from mooring.kube.objects import Object
 from mooring.kube.status import ApiError, BadRequestError, InternalError
 
 __all__ = ["call_failure", "denial", "dry_run_refusal"]
+
+_LAST_HTTP_CODE: Final = 999
 
 
 def denial(name: str, status: Object | None) -> ApiError:
@@ -16,6 +20,8 @@ def denial(name: str, status: Object | None) -> ApiError:
     error = ApiError(message or f"{head} without explanation", status.get("details"))
     code = status.get("code")
     error.code = code if isinstance(code, int) and code >= 400 else 400
+    if error.code > _LAST_HTTP_CODE:
+        error.code = 500
     error.reason = reason
     return error
 

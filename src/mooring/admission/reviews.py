@@ -2,14 +2,14 @@
 what that means to the server.
 """
 
-from base64 import b64decode, b64encode
-from binascii import Error as Base64Error
+from base64 import b64encode
 from collections.abc import Sequence
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from mooring.admission.go_decoding import GoDecodeError, decode_patch, decode_review
 from mooring.kube.errors import MooringError, go_quote
 from mooring.kube.objects import Object
 
@@ -106,7 +106,6 @@ class _ReviewWithResponse(msgspec.Struct):
 
 
 _read_question = msgspec.json.Decoder(_ReviewWithRequest).decode
-_read_answer = msgspec.json.Decoder(_ReviewWithResponse).decode
 
 
 def strip_server_fields(obj: Object) -> Object:
@@ -179,41 +178,46 @@ class WebhookVerdict(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-def read_verdict(body: bytes, uid: str, version: str, *, mutates: bool) -> WebhookVerdict:
-    """The verdict of a response; BadReview where it does not answer the review."""
+def read_verdict(
+    body: bytes, uid: str, version: str, *, mutates: bool, status: int = 200, media: str = "application/json"
+) -> WebhookVerdict:
+    """The verdict of a response with this status and content type; BadReview where it does not answer the review."""
     try:
-        found = _read_answer(body)
-    except msgspec.DecodeError as error:
-        raise BadReview(f"failed to call webhook: couldn't get version/kind; json parse error: {error}") from None
-    response = found.response
+        review = decode_review(body, f"{_GROUP}/{version}", _KIND, status, media)
+    except GoDecodeError as error:
+        raise BadReview(f"failed to call webhook: {error}") from None
+    response: Object | None = review.get("response")
     if response is None:
         raise _invalid("webhook response was absent")
     if version == "v1":
-        _check(found, response, uid, mutates=mutates)
-    patch = _patch(response.patch) if mutates and response.patch else None
-    if patch and version == "v1" and response.patchType != "JSONPatch":
-        raise BadReview(f"unsupported patch type {go_quote(response.patchType or '')}")
-    return WebhookVerdict(response.allowed is True, patch, response.status, tuple(response.warnings or ()))
+        _check(review, response, uid, mutates=mutates)
+    patch = _patch(response["patch"]) if mutates and response.get("patch") else None
+    if patch and version == "v1" and response["patchType"] != "JSONPatch":
+        raise BadReview(f"unsupported patch type {go_quote(response['patchType'])}")
+    return WebhookVerdict(
+        response.get("allowed") is True, patch, response.get("status"), tuple(response.get("warnings") or ())
+    )
 
 
-def _check(found: _ReviewWithResponse, response: ReviewResponse, uid: str, *, mutates: bool) -> None:
-    if response.uid != uid:
-        raise _invalid(f"expected response.uid={go_quote(uid)}, got {go_quote(response.uid)}")
-    if (found.apiVersion, found.kind) != ("admission.k8s.io/v1", "AdmissionReview"):
-        got = f"{found.apiVersion or '/'}, Kind={found.kind}"
+def _check(review: Object, response: Object, uid: str, *, mutates: bool) -> None:
+    if response.get("uid", "") != uid:
+        raise _invalid(f"expected response.uid={go_quote(uid)}, got {go_quote(response.get('uid', ''))}")
+    if (review.get("apiVersion"), review.get("kind")) != ("admission.k8s.io/v1", "AdmissionReview"):
+        got = f"{review.get('apiVersion') or '/'}, Kind={review.get('kind', '')}"
         raise _invalid(f"expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got {got}")
+    patch, patch_type = response.get("patch"), response.get("patchType")
     if not mutates:
-        if response.patch:
+        if patch:
             raise _invalid("validating webhook may not return response.patch")
-        if response.patchType is not None:
+        if patch_type is not None:
             raise _invalid("validating webhook may not return response.patchType")
         return
-    if response.patch and response.patchType is None:
+    if patch and patch_type is None:
         raise _invalid("webhook returned response.patch but not response.patchType")
-    if response.patchType is not None:
-        if not response.patch:
+    if patch_type is not None:
+        if not patch:
             raise _invalid("webhook returned response.patchType but not response.patch")
-        if not response.patchType:
+        if not patch_type:
             raise _invalid('webhook returned invalid response.patchType of ""')
 
 
@@ -221,9 +225,8 @@ def _invalid(why: str) -> BadReview:
     return BadReview(f"received invalid webhook response: {why}")
 
 
-def _patch(text: str) -> list[Object] | None:
+def _patch(data: bytes) -> list[Object] | None:
     try:
-        operations = msgspec.json.decode(b64decode(text, validate=True), type=list[dict[str, Any]])
-    except (msgspec.DecodeError, Base64Error, ValueError) as error:
+        return decode_patch(data) or None
+    except GoDecodeError as error:
         raise BadReview(f"received undecodable patch in webhook response: {error}") from None
-    return operations or None

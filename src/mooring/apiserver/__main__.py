@@ -14,6 +14,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m mooring.apiserver", description=__doc__)
     parser.add_argument("--tokens", type=Path, required=True, help="file of the tokens that are accepted")
     parser.add_argument("--data", type=Path, help="folder of the data; without it they live in memory")
+    parser.add_argument("--accept-data-loss", action="store_true", help="go on without writes that were lost")
     parser.add_argument("--certificate", type=Path, help="certificate for TLS; without it the server speaks plain HTTP")
     parser.add_argument("--key", type=Path, help="key of the certificate")
     parser.add_argument("--signing-key", type=Path, help="key for tokens of ServiceAccounts; without it one in memory")
@@ -29,6 +30,7 @@ def main() -> int:
                 fd=fd,
                 tokens=given.tokens,
                 data=given.data,
+                accept_data_loss=given.accept_data_loss,
                 certificate=given.certificate,
                 key=given.key,
                 signing_key=given.signing_key,

@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 from time import perf_counter
 from typing import Final
 
@@ -17,6 +18,7 @@ from mooring.apiserver.authentication.signing_key import SigningKey
 from mooring.apiserver.authentication.users import Authenticate
 from mooring.apiserver.authorization.access_control import AccessControl
 from mooring.apiserver.authorization.attributes import Authorizer
+from mooring.apiserver.backup.handler import BackupHandler
 from mooring.apiserver.calls import Call, Context, not_found, wrong_method
 from mooring.apiserver.discovery import review_resources
 from mooring.apiserver.group_commit import GroupCommit
@@ -66,7 +68,8 @@ class Application:
 
     `on_failure` is called when writes can no longer be stored: nothing is answered from then on. Without `nodes` no
     node is ever asked for logs, and no pod is entered; without `accounts` a key in memory signs the tokens of
-    ServiceAccounts. Servers behind this one know it by what `front_proxy` has.
+    ServiceAccounts. Servers behind this one know it by what `front_proxy` has. `backup_files` are the files that belong to
+    a backup, by the paths that they have in it.
     """
 
     def __init__(
@@ -81,6 +84,7 @@ class Application:
         authorizers: Sequence[Authorizer] = (),
         accounts: ServiceAccountTokens | None = None,
         front_proxy: Certificates | None = None,
+        backup_files: Mapping[str, Path] | None = None,
     ) -> None:
         self.registry = registry
         self.queue = FairQueue()
@@ -93,6 +97,7 @@ class Application:
         self._connectors = None if nodes is None else Connectors(self.context, nodes)
         self._metrics = ServerMetrics()
         self.aggregator = Aggregator(registry, self.group_commit, clock, front_proxy)
+        self._backups = BackupHandler(registry, clock, backup_files or {})
         self._nonresource = nonresource.NonResourceHandler(registry, accounts, self.aggregator)
 
     def stop(self) -> None:
@@ -163,6 +168,8 @@ class Application:
         target, resource, context = call.target, call.resource, self.context
         _check_scope(call)
         method = call.request.method
+        if method != "GET":
+            await self.group_commit.wait_for_room()
         if target.subresource:
             subresources.refuse_unserved(context, call)
             if target.rest:
@@ -210,6 +217,8 @@ class Application:
             return version()
         if root == "metrics":
             return text_response(self._metrics_text())
+        if root == "backup":
+            return self._backups.answer(request)
         if root == "openapi":
             return self._nonresource.openapi(request, target)
         if root in ("openid", ".well-known"):

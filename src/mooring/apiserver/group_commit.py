@@ -18,7 +18,7 @@ from typing import Final
 
 from mooring.kube.status import InternalError
 from mooring.net.waiter import Waiter
-from mooring.registry.storage import Storage
+from mooring.registry.storage import MAX_PENDING_BYTES, Storage
 
 __all__ = ["CommitWaiter", "GroupCommit"]
 
@@ -92,6 +92,12 @@ class GroupCommit:
         self._waiters.append(waiter)
         self._schedule()
         await waiter
+
+    async def wait_for_room(self) -> None:
+        """Return when so little waits for the disk that one more write may: what waits must fit on a disk that is full
+        by the time it is written."""
+        while self._storage.pending_bytes > MAX_PENDING_BYTES:
+            await self.wait()
 
     def call_when_durable(self, callback: Callback) -> None:
         """Call `callback` once when everything written so far is durable, however often it is asked for."""

@@ -12,6 +12,7 @@ from typing import Final
 
 from mooring.apiserver.group_commit import GroupCommit
 from mooring.apiserver.python_gc import collect_all
+from mooring.kube.status import InsufficientStorageError
 from mooring.registry import Registry
 
 __all__ = ["Maintenance"]
@@ -50,6 +51,9 @@ class Maintenance:
             try:
                 self.round()
                 await self._group_commit.wait()
+            except InsufficientStorageError:
+                # The storage has said so itself. Events that are older than they should be do no harm.
+                continue
             except Exception as error:
                 # No caller awaits this task, so its errors would be lost.
                 _log.error("maintenance failed: %s: %s", type(error).__name__, error)

@@ -8,9 +8,9 @@ import resource
 import socket
 import ssl
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -47,20 +47,25 @@ class ServerError(MooringError):
 class ServerConfig:
     """What a server process is told. `fd` is a bound socket; without `data` nothing outlives the process.
 
+    Data that lack their last writes are used only with `accept_data_loss`.
+
     Without `certificate` and `key` it speaks plain HTTP. `nodes` is how it fetches logs. `signing_key` signs tokens of
     ServiceAccounts; without it, they are good for as long as the process lives. `authority` vouches for `certificate`
-    and for the certificates of clients. `front_proxy` has what servers behind this one know it by.
+    and for the certificates of clients. `front_proxy` has what servers behind this one know it by, `backup_files` are the
+    files that belong to a backup.
     """
 
     fd: int
     tokens: Path
     data: Path | None = None
+    accept_data_loss: bool = False
     certificate: Path | None = None
     key: Path | None = None
     nodes: NodeAccess | None = None
     signing_key: Path | None = None
     authority: Path | None = None
     front_proxy: Certificates | None = None
+    backup_files: Mapping[str, Path] = field(default_factory=dict)
 
 
 def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None = None) -> int:
@@ -74,7 +79,7 @@ def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None 
     sock = _socket(config.fd)
     tls = _tls(config)
     tokens = TokenFile(config.tokens)
-    with _storage(config.data) as storage:
+    with _storage(config) as storage:
         registry = Registry(storage, now=_now())
         host, port = sock.getsockname()[:2]
         authority, front_proxy = _text(config.authority), ""
@@ -107,6 +112,7 @@ def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None 
                 front_proxy=config.front_proxy,
                 authorizers=[NodeAuthorizer(registry)],
                 accounts=accounts,
+                backup_files=config.backup_files,
             )
 
         return 0 if run(make, sock, tls, bindings) else 1
@@ -145,13 +151,15 @@ def _tls(config: ServerConfig) -> ssl.SSLContext | None:
 
 
 @contextmanager
-def _storage(data: Path | None) -> Iterator[Storage]:
-    if data is None:
-        yield LimitedStorage()
+def _storage(config: ServerConfig) -> Iterator[Storage]:
+    if config.data is None:
+        # Revisions of an earlier process are smaller, because none makes a million changes a second: its clients get
+        # 410 and list again, where they would otherwise wait for a revision that means something else by then.
+        yield LimitedStorage(revision=int(_now().timestamp() * 1_000_000))
         return
     from mooring.apiserver.sqlite import SqliteStorage
 
-    storage = SqliteStorage(data)
+    storage = SqliteStorage(config.data, accept_loss=config.accept_data_loss)
     try:
         yield storage
     finally:

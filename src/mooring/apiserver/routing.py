@@ -21,11 +21,14 @@ Root = Literal[
     "readyz",
     "version",
     "metrics",
+    "backup",
     "",
     "unknown",
 ]
 
-_ROOTS: Final = frozenset({"openapi", "openid", ".well-known", "healthz", "livez", "readyz", "version", "metrics"})
+_ROOTS: Final = frozenset(
+    {"openapi", "openid", ".well-known", "healthz", "livez", "readyz", "version", "metrics", "backup"}
+)
 # What stands below a namespace's name and is about the namespace itself.
 _OF_NAMESPACES: Final = frozenset({"status", "finalize"})
 

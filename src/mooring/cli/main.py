@@ -92,6 +92,14 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         "mooring.cli.agent",
         "Make this machine a host that pools can claim, and a node of Kubernetes while one has.",
     ),
+    "backup": (
+        "mooring.cli.backup",
+        "Write everything that the cluster of mooring up holds to one file.",
+    ),
+    "restore": (
+        "mooring.cli.restore",
+        "Put a backup into the folder of a cluster.",
+    ),
     "token": (
         "mooring.cli.token",
         "Let others use the cluster of mooring up.",

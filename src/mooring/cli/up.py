@@ -39,6 +39,11 @@ if TYPE_CHECKING:
     help="Where to serve the API. Port 0 takes a free one.",
 )
 @click.option("--ephemeral", is_flag=True, help="Keep data in memory, so that every start is an empty cluster.")
+@click.option(
+    "--accept-data-loss",
+    is_flag=True,
+    help="Go on with data that lack their last writes, as after a log was lost. Nothing else brings them back.",
+)
 @click.option("--fleet", type=click.Path(path_type=Path), metavar="FILE", help="Nodes to start with, as YAML.")
 @click.option(
     "--controllers",
@@ -64,6 +69,7 @@ def command(
     data: Path,
     place: str,
     ephemeral: bool,
+    accept_data_loss: bool,
     fleet: Path | None,
     names: str,
     page_port: int | None,
@@ -98,6 +104,8 @@ def command(
     objects = [] if fleet is None else _check_fleet(fleet, controllers)
     folder = DataFolder(data)
     folder.check_free()
+    folder.check_whole()
+    folder.check_room(data=not ephemeral)
     listening, address = bind(address)
     lock = folder.claim()
     page = None if no_ui else page_beside(address, page_port)
@@ -108,7 +116,18 @@ def command(
     rules = fleet_rules(objects)
     configuration = configuration._replace(running=controllers)
     cluster = EmbeddedCluster(
-        folder, address, listening, lock, controllers, fleet, ephemeral, configuration, rules, page, settings
+        folder,
+        address,
+        listening,
+        lock,
+        controllers,
+        fleet,
+        ephemeral,
+        configuration,
+        rules,
+        page,
+        accept_data_loss,
+        settings,
     )
     return cluster.run(signals)
 

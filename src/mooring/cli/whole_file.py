@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-__all__ = ["whole_file", "write_whole"]
+__all__ = ["private_file", "whole_file", "write_whole"]
 
 
 @contextmanager
@@ -31,6 +31,14 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
     except OSError as error:
         error.filename, error.filename2 = str(path), None
         raise
+
+
+@contextmanager
+def private_file(path: Path) -> Iterator[IO[bytes]]:
+    """The same for a file that only its owner may read."""
+    with whole_file(path) as stream:
+        os.fchmod(stream.fileno(), 0o600)
+        yield stream
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -215,7 +215,7 @@ class HttpTransport:
                 raise
             self._connections.end_watch(connection)
             if not (answer.status == 401 and again and await self._access.refresh()):
-                raise _error(answer)
+                raise response_error(answer)
         raise AssertionError("the last round returns or raises")
 
     # Writing
@@ -325,7 +325,7 @@ class HttpTransport:
         if answer.status == 401 and await self._access.refresh():
             answer = await self._send(method, path, headers, data)
         if answer.status >= 400 or answer.status < 200:
-            raise _error(answer)
+            raise response_error(answer)
         return answer
 
     async def _send(self, method: str, path: str, headers: Mapping[str, str], data: bytes) -> HttpResponse:
@@ -355,7 +355,7 @@ class HttpTransport:
                 connections.give_back(connection)
 
 
-def _error(answer: HttpResponse) -> ApiError:
+def response_error(answer: HttpResponse) -> ApiError:
     after = answer.headers.get(b"retry-after", b"")
     seconds = int(after) if after.isdigit() else None
     try:

@@ -5,7 +5,12 @@ from typing import Final
 
 from mooring.kube.errors import go_quote
 
-__all__ = ["json_complaint", "unmarshal_complaint"]
+__all__ = ["TYPE_META", "json_complaint", "json_type", "unmarshal_complaint"]
+
+# What Go reads first of every object.
+TYPE_META: Final = (
+    'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+)
 
 _END: Final = "unexpected end of JSON input"
 _SPACE: Final = re.compile(rb"[ \t\r\n]*")
@@ -31,8 +36,12 @@ def json_complaint(text: bytes) -> str:
 
 def unmarshal_complaint(value: object, wanted: str) -> str:
     """What Go says about a JSON value that does not fit into a variable of that type."""
-    found = {dict: "object", list: "array", str: "string", bool: "bool"}.get(value.__class__, "number")
-    return f"json: cannot unmarshal {found} into Go value of type {wanted}"
+    return f"json: cannot unmarshal {json_type(value)} into Go value of type {wanted}"
+
+
+def json_type(value: object) -> str:
+    """What Go calls a JSON value."""
+    return {dict: "object", list: "array", str: "string", bool: "bool"}.get(value.__class__, "number")
 
 
 class _Scanner:

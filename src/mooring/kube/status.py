@@ -9,6 +9,7 @@ The sentences are the API server's, because people search for them and clients c
     +- AlreadyExistsError 409   +- ConflictError 409       +- ExpiredError 410      +- InvalidError 422
     +- TooManyRequestsError 429 +- InternalError 500       +- UnknownError 500
     +- ServiceUnavailableError 503                         +- TooLargeVersionError 504
+    +- InsufficientStorageError 507
 """
 
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ __all__ = [
     "ConflictError",
     "ExpiredError",
     "ForbiddenError",
+    "InsufficientStorageError",
     "InternalError",
     "InvalidError",
     "MethodNotAllowedError",
@@ -241,6 +243,13 @@ class TooLargeVersionError(ApiError):
         return cls(message, {"causes": causes, "retryAfterSeconds": 1})
 
 
+class InsufficientStorageError(ApiError):
+    """A write for which the server has no room; nothing of it was made, and nothing else has ended."""
+
+    code = 507
+    reason = "InsufficientStorage"
+
+
 _CLASSES: Final[dict[tuple[int, str], type[ApiError]]] = {
     (cls.code, cls.reason): cls
     for cls in (
@@ -255,6 +264,7 @@ _CLASSES: Final[dict[tuple[int, str], type[ApiError]]] = {
         InvalidError,
         TooManyRequestsError,
         InternalError,
+        InsufficientStorageError,
     )
 }
 

@@ -20,6 +20,10 @@ def write_private(path: Path, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).replace(path)
+    except OSError as error:
+        Path(temporary).unlink(missing_ok=True)
+        error.filename, error.filename2 = str(path), None
+        raise
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise

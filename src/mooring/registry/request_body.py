@@ -12,6 +12,7 @@ from mooring.api.core.decoding.decoder import decode
 from mooring.api.core.decoding.errors import decoding_error
 from mooring.api.core.shapes import shape_name, status_shape
 from mooring.kube.errors import InvalidObjectError, QuantityError, SelectorError, go_json, go_quote, invalid
+from mooring.kube.json_errors import TYPE_META
 from mooring.kube.objects import Object
 from mooring.kube.schemas import Schema, builtin_kinds, prune, unknown_fields
 from mooring.kube.schemas.duplicates import duplicate_field_errors, yaml_duplicates, yaml_error
@@ -38,9 +39,6 @@ __all__ = [
 
 _SCHEME: Final = '"pkg/runtime/scheme.go:111"'
 _SHOWN_CHARACTERS: Final = 30
-_TYPE_META: Final = (
-    'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
-)
 Rest = ParamSpec("Rest")
 Self = TypeVar("Self")
 
@@ -104,7 +102,7 @@ def own_metadata(resource: Resource, obj: Object) -> Object:
 def check_type(resource: Resource, obj: Any) -> None:
     """Refuse an object whose apiVersion or kind is not that of the request; both may be left out."""
     if not isinstance(obj, dict):
-        raise BadRequestError(_unrecognized(resource, obj, f"Go value of type {_TYPE_META}", obj))
+        raise BadRequestError(_unrecognized(resource, obj, f"Go value of type {TYPE_META}", obj))
     for name in ("apiVersion", "kind"):
         if not isinstance(obj.get(name), str | None):
             raise BadRequestError(_unrecognized(resource, obj, f"Go struct field .{name} of type string", obj[name]))

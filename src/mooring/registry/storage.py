@@ -16,11 +16,21 @@ import msgspec
 from mooring.kube.objects import Object
 from mooring.kube.status import UnknownError
 
-__all__ = ["MAX_OBJECT_BYTES", "CheckedStorage", "LimitedStorage", "MemoryStorage", "Storage", "check_size"]
+__all__ = [
+    "MAX_OBJECT_BYTES",
+    "MAX_PENDING_BYTES",
+    "CheckedStorage",
+    "LimitedStorage",
+    "MemoryStorage",
+    "Storage",
+    "check_size",
+]
 
 
 # How large a stored object may be as JSON. It is etcd's limit, in which an object is a little smaller as protobuf.
 MAX_OBJECT_BYTES: Final = 1536 * 1024
+# How much may be written before it is durable: all of it must find a place on a disk that is full by then.
+MAX_PENDING_BYTES: Final = 8 * 1024 * 1024
 # Up to so many new names are inserted one by one; for more, the names are sorted again.
 _MAX_INSERTED_NAMES: Final = 64
 
@@ -39,6 +49,10 @@ class Storage(Protocol):
     @property
     def durable(self) -> int:
         """The revision of the last change that a crash cannot undo."""
+
+    @property
+    def pending_bytes(self) -> int:
+        """How much of the changes is not durable yet."""
 
     def commit(self) -> None:
         """Make every change so far last."""
@@ -61,6 +75,9 @@ class Storage(Protocol):
     def count_after(self, store: str, namespace: str | None, start: str) -> int:
         """How many objects that would be."""
 
+    def everything(self) -> list[tuple[str, str, str, Object]]:
+        """Every object with its store, namespace and name."""
+
     def put(self, store: str, namespace: str, name: str, obj: Object, revision: int) -> None: ...
 
     def remove(self, store: str, namespace: str, name: str, revision: int) -> None: ...
@@ -79,9 +96,9 @@ class MemoryStorage:
     the order is asked for again: reading a store page by page costs the pages, and writing costs nothing.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, revision: int = 1) -> None:
         # 1 is the revision of the empty store; 0 means "any version" in requests.
-        self.revision = 1
+        self.revision = revision
         self._stores: dict[str, dict[str, dict[str, Object]]] = {}
         self._names: dict[tuple[str, str], list[str]] = {}
         # Names of those orders that have come or gone since.
@@ -105,6 +122,14 @@ class MemoryStorage:
         for space in sorted(spaces, key=lambda name: f"{name}/"):
             found += self._in_namespace(store, space, spaces)
         return found
+
+    def everything(self) -> list[tuple[str, str, str, Object]]:
+        return [
+            (store, namespace, name, obj)
+            for store, spaces in self._stores.items()
+            for namespace, objects in spaces.items()
+            for name, obj in objects.items()
+        ]
 
     def _in_namespace(self, store: str, namespace: str, spaces: dict[str, dict[str, Object]]) -> list[Object]:
         objects = spaces.get(namespace)
@@ -178,6 +203,11 @@ class MemoryStorage:
     def durable(self) -> int:
         """The revision of the last change: memory has nothing that lasts longer."""
         return self.revision
+
+    @property
+    def pending_bytes(self) -> int:
+        """None: memory has nothing that lasts longer."""
+        return 0
 
     def commit(self) -> None:
         """Nothing to do in memory."""

@@ -8,17 +8,27 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from mooring.kube.errors import InputError
 
-__all__ = ["DataFolder"]
+__all__ = ["BACKUP_FILES", "DataFolder"]
+
+# What a cluster cannot make again without its users noticing, beside the data: who may use it, and its keys. All else
+# in the folder is made anew by a start.
+BACKUP_FILES: Final = ("tokens", "tls/ca.crt", "tls/ca.key", "tls/sa.key")
 
 # How long processes of a parent that was killed may take to notice.
 _LINGER_SECONDS: Final = 10.0
+# What a start writes beside the data: tokens, certificates, the kubeconfig.
+_START_BYTES: Final = 256 * 1024
+# The same with a new database and the reserve beside it.
+_FIRST_START_BYTES: Final = 48 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +82,30 @@ class DataFolder:
         finally:
             os.close(descriptor)
 
+    @property
+    def unfinished_restore(self) -> Path:
+        """There while a backup is put into the folder, and afterwards if that did not come to its end."""
+        return self.path / "restore-unfinished"
+
+    def check_whole(self) -> None:
+        """Complain of a folder that holds parts of two clusters."""
+        if self.unfinished_restore.exists():
+            raise InputError(
+                f"{self.path} holds half of a backup, because mooring restore did not come to its end; run it again"
+            )
+
+    def check_room(self, *, data: bool) -> None:
+        """Complain, before anything is made, that the disk has no room for what a start writes."""
+        begins = data and not self.database.exists()
+        wanted = _FIRST_START_BYTES if begins else _START_BYTES
+        place = next(each for each in (self.path, *self.path.absolute().parents) if each.exists())
+        free = shutil.disk_usage(place).free
+        if free < wanted:
+            raise InputError(
+                f"{self.path} cannot be written: the disk is full ({free >> 10} KiB are free, and a start needs "
+                f"{wanted >> 10}); make room there, or name another folder with --data"
+            )
+
     def claim(self) -> int:
         """Make the folder and take it: the descriptor of the lock, held for as long as it is open somewhere."""
         try:
@@ -84,11 +118,12 @@ class DataFolder:
             ) from None
         try:
             self._take(descriptor)
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
         except BaseException:
             os.close(descriptor)
             raise
+        # Only for people to read: a full disk need not have room for it.
+        with suppress(OSError):
+            os.ftruncate(descriptor, os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0))
         return descriptor
 
     def _take(self, descriptor: int) -> None:

@@ -20,7 +20,7 @@ from mooring.runway.settings import DEFAULT_SETTINGS, RunwaySettings
 from mooring.supervisor.address import Address
 from mooring.supervisor.children import Program
 from mooring.supervisor.console import Console
-from mooring.supervisor.data_folder import DataFolder
+from mooring.supervisor.data_folder import BACKUP_FILES, DataFolder
 from mooring.supervisor.fleet.news import FLEET_IS_IN, FLEET_IS_REFUSED
 from mooring.supervisor.page_address import ServedPage
 from mooring.supervisor.selection import PROCESS_NODE
@@ -55,6 +55,7 @@ class EmbeddedCluster:
     configuration: Configuration = DEFAULTS
     fleet_rules: Sequence[Object] = ()
     page: ServedPage | None = None
+    accept_data_loss: bool = False
     runway_settings: RunwaySettings = DEFAULT_SETTINGS
     console: Console = field(default_factory=Console)
     _issued: Credentials | None = field(default=None, init=False)
@@ -96,10 +97,14 @@ class EmbeddedCluster:
         def config() -> dict[str, Any]:
             # An ephemeral server starts empty.
             self._has_fleet = self._has_fleet and not self.ephemeral
+            # A loss is accepted once: data that go missing later are another one.
+            accepted, self.accept_data_loss = self.accept_data_loss, False
             return {
                 "socket": self.listening.fileno(),
                 "tokens": str(self.folder.tokens),
                 "data": None if self.ephemeral else str(self.folder.database),
+                "accept_data_loss": accepted,
+                "backup_files": {path: str(self.folder.path / path) for path in BACKUP_FILES},
                 "certificate": str(self._credentials.certificates.certificate),
                 "key": str(self._credentials.certificates.key),
                 "authority": str(self._credentials.certificates.authority),

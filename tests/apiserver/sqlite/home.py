@@ -11,8 +11,8 @@ __all__ = ["configmap", "content", "opened", "put", "remove", "rows"]
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[SqliteStorage]:
-    storage = SqliteStorage(folder)
+def opened(folder: Path, *, accept_loss: bool = False) -> Iterator[SqliteStorage]:
+    storage = SqliteStorage(folder, accept_loss=accept_loss)
     try:
         yield storage
     finally:

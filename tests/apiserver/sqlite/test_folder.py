@@ -122,7 +122,7 @@ def test_a_database_of_a_newer_version(tmp_path: Path) -> None:
     connection.execute("PRAGMA user_version = 7")
     connection.commit()
     connection.close()
-    assert "was made by a newer Mooring (data version 7, this one knows 1)" in refusal(tmp_path)
+    assert "was made by a newer Mooring (data version 7, this one knows 2)" in refusal(tmp_path)
 
 
 def test_a_newer_version_is_seen_even_in_the_log(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_a_damaged_database(tmp_path: Path, harm: Callable[[bytearray], None]) -
     harm(data)
     database.write_bytes(data)
     text = refusal(tmp_path)
-    assert "It was left as it is; put a backup in its place, or name another folder" in text
+    assert "It was left as it is; put a backup in its place with mooring restore, or name another folder" in text
     assert str(database) in text
 
 

@@ -1,5 +1,6 @@
 """What is committed is there after a restart, what failed is said, and the file does not grow for ever."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -7,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mooring.apiserver.sqlite import SqliteStorage, StorageFailed
+from mooring.apiserver.sqlite.reserve import Reserve
 from mooring.apiserver.sqlite.rows import ObjectDecoder, encode
 from mooring.kube.objects import Object
+from mooring.kube.status import InsufficientStorageError
 from mooring.registry import MemoryStorage
 from tests.apiserver.sqlite.home import configmap, content, opened, put, remove, rows
 
@@ -140,7 +143,44 @@ def test_rows_that_were_left_behind_are_found_at_the_next_start(tmp_path: Path) 
         assert content(storage) == {"b": ""}
 
 
-def test_when_the_disk_is_full_nothing_more_is_taken(tmp_path: Path) -> None:
+@pytest.mark.parametrize("staged_rows", [3, 600])
+def test_a_full_disk_takes_what_waits_and_nothing_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, staged_rows: int
+) -> None:
+    monkeypatch.setattr("mooring.apiserver.sqlite.storage._LOOK_SECONDS", 0.0)
+    room = False
+    with opened(tmp_path) as storage:
+        monkeypatch.setattr(Reserve, "take", lambda _: "" if room else "No space left on device")
+        monkeypatch.setattr(Reserve, "give", lambda _: storage._connection.execute("PRAGMA max_page_count = 100000"))
+        # Rows that later ones replace: what is deleted with a commit is deleted again with its repetition.
+        for _ in range(300):
+            put(storage, "a", "x")
+        storage.commit()
+        storage._connection.execute("PRAGMA max_page_count = 20")
+        for number in range(staged_rows):
+            put(storage, f"b-{number}", "y" * 100_000 if staged_rows == 3 else "y" * 300)
+        assert storage.pending_bytes > staged_rows * 300
+        storage.commit()
+        assert (storage.durable, storage.pending_bytes) == (storage.revision, 0)
+        attempts: list[Callable[[], None]] = [lambda: put(storage, "c"), lambda: remove(storage, "a")]
+        for attempt in attempts:
+            with pytest.raises(InsufficientStorageError, match="Nothing was written; free 32 MiB there") as caught:
+                attempt()
+            assert (caught.value.code, caught.value.reason) == (507, "InsufficientStorage")
+        storage.commit()
+        room = True
+        put(storage, "c", "z")
+        for _ in range(600):
+            put(storage, "c", "z")
+            storage.commit()
+        assert rows(storage) < staged_rows + 300, "what was replaced before the disk was full is deleted too"
+        there = content(storage)
+    assert len(there) == staged_rows + 2
+    with opened(tmp_path) as storage:
+        assert content(storage) == there
+
+
+def test_when_giving_up_the_reserve_does_not_help_nothing_more_is_taken(tmp_path: Path) -> None:
     with opened(tmp_path) as storage:
         put(storage, "a", "stays")
         storage.commit()

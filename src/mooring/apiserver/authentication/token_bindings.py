@@ -16,7 +16,7 @@ from typing import Final
 from mooring.apiserver.authentication.token_file import Token
 from mooring.apiserver.authentication.users import MASTERS
 from mooring.kube.objects import Object
-from mooring.kube.status import ApiError, NotFoundError
+from mooring.kube.status import ApiError, InsufficientStorageError, NotFoundError
 from mooring.registry import Registry
 
 __all__ = ["TokenBindings", "wanted_bindings"]
@@ -56,7 +56,7 @@ class TokenBindings:
     def __init__(self, registry: Registry, clock: Callable[[], datetime]) -> None:
         self._registry, self._clock = registry, clock
         self._tokens: Sequence[Token] = ()
-        # Whether a role is in a namespace that does not exist yet; and when the next token expires.
+        # Whether a binding waits for its namespace or for room on the disk; and when the next token expires.
         self._waiting = False
         self._expires: datetime | None = None
 
@@ -76,7 +76,7 @@ class TokenBindings:
                 self._create(binding)
 
     def retry(self) -> None:
-        """Create what waits for its namespace, and delete what has expired."""
+        """Create and delete what waits, and delete what has expired."""
         if self._waiting or (self._expires is not None and self._expires <= self._clock()):
             self.sync(self._tokens)
 
@@ -96,7 +96,7 @@ class TokenBindings:
                 user=_USER,
                 groups=(MASTERS,),
             )
-        except NotFoundError:
+        except (NotFoundError, InsufficientStorageError):
             self._waiting = True
         except ApiError as error:
             _log.error("%s %s cannot be created: %s", binding["kind"], metadata["name"], error)
@@ -107,6 +107,8 @@ class TokenBindings:
             self._registry.delete(
                 resource, metadata.get("namespace", ""), metadata["name"], now=self._clock(), user=_USER
             )
+        except InsufficientStorageError:
+            self._waiting = True
         except ApiError as error:
             _log.error("%s %s cannot be deleted: %s", binding["kind"], metadata["name"], error)
 

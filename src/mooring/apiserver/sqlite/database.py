@@ -7,22 +7,30 @@ no shared memory is needed.
 
 import os
 import sqlite3
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from mooring.apiserver.sqlite.completeness import check_completeness, check_nothing_was_there
 from mooring.apiserver.sqlite.errors import DataFolderError
 from mooring.apiserver.sqlite.folder import (
     APPLICATION_ID,
     DATABASE,
     SCHEMA_VERSION,
     UNFINISHED,
+    WAY_OUT,
     check_header,
     check_strangers,
     check_version,
     sync_folder,
 )
+from mooring.apiserver.sqlite.last_revision import write_last_revision
+from mooring.apiserver.sqlite.migrations import migrate
+from mooring.apiserver.sqlite.peek import peek
+from mooring.apiserver.sqlite.reserve import FREE_WANTED, NO_ROOM, Reserve
+from mooring.apiserver.sqlite.rows import INSERT, Row, checksum
 
-__all__ = ["damaged", "open_database"]
+__all__ = ["adopt_database", "build_database", "damaged", "open_database", "skipping_row"]
 
 _TABLE: Final = (
     "CREATE TABLE changes (revision INTEGER PRIMARY KEY, store TEXT NOT NULL, namespace TEXT NOT NULL, "
@@ -36,30 +44,62 @@ _MAX_WAL_BYTES: Final = 16 * 1024 * 1024
 _FULL: Final = 2
 
 
-def open_database(folder: Path) -> sqlite3.Connection:
-    """Open the database of a folder that is held by this process; make it where there is none."""
+def open_database(folder: Path, reserve: Reserve, *, accept_loss: bool = False) -> sqlite3.Connection:
+    """Open the database of a folder that is held by this process; make it where there is none.
+
+    Data that lack their last commits are refused, unless the loss is accepted: then revisions go on far behind those
+    that were lost, because clients may have seen them.
+    """
     path = folder / DATABASE
+    first = 0
     try:
         if path.exists():
             check_header(path)
+            # The log is newer than the header of the file.
+            peeked = peek(path)
+            check_version(path, peeked.version)
+            if peeked.problem:
+                raise damaged(path, peeked.problem)
+            first = check_completeness(folder, peeked, accept_loss=accept_loss)
         else:
             check_strangers(folder)
-            _create(folder)
-        return _open(path)
+            first = check_nothing_was_there(folder, accept_loss=accept_loss)
+            if problem := reserve.take():
+                raise _no_room(folder, problem)
+            adopt_database(folder, build_database(folder))
+        connection = _open(path)
+        try:
+            migrate(connection, folder, connection.execute("PRAGMA user_version").fetchone()[0])
+            if first:
+                connection.execute(INSERT, skipping_row(first))
+                write_last_revision(folder, first)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
     except sqlite3.Error as error:
+        if getattr(error, "sqlite_errorcode", None) in NO_ROOM:
+            raise _no_room(folder, str(error)) from None
         raise damaged(path, str(error)) from None
     except OSError as error:
         raise DataFolderError(f"{path} cannot be opened: {error.strerror}; name another folder") from None
 
 
+def _no_room(folder: Path, why: str) -> DataFolderError:
+    return DataFolderError(f"{folder} has no room for data: {why}; free {FREE_WANTED} there, or name another folder")
+
+
 def damaged(path: Path, why: str) -> DataFolderError:
-    return DataFolderError(
-        f"{path} cannot be read: {why}. It was left as it is; put a backup in its place, or name another folder"
-    )
+    return DataFolderError(f"{path} cannot be read: {why}. It was left as it is; {WAY_OUT}")
 
 
-def _create(folder: Path) -> None:
-    """Make an empty database: complete, or not there at all."""
+def skipping_row(revision: int) -> Row:
+    """Lets the next change be the one after this revision: the removal of something that was never there."""
+    return revision, "", "", "", None, checksum("", "", "", None)
+
+
+def build_database(folder: Path, rows: Iterable[Row] = (), version: int = SCHEMA_VERSION) -> int:
+    """Make a database of these rows beside the one that may be there; returns the revision that it ends at."""
     unfinished = folder / UNFINISHED
     unfinished.unlink(missing_ok=True)
     (folder / f"{UNFINISHED}-journal").unlink(missing_ok=True)
@@ -69,12 +109,24 @@ def _create(folder: Path) -> None:
     try:
         connection.execute("BEGIN IMMEDIATE")
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        connection.execute(f"PRAGMA user_version = {version}")
         connection.execute(_TABLE)
+        connection.executemany(INSERT, rows)
+        (newest,) = connection.execute("SELECT coalesce(max(revision), 1) FROM changes").fetchone()
         connection.execute("COMMIT")
+        return int(newest)
+    except BaseException:
+        unfinished.unlink()
+        raise
     finally:
         connection.close()
-    unfinished.rename(folder / DATABASE)
+
+
+def adopt_database(folder: Path, newest: int) -> None:
+    """Put the database that was built, which ends at this revision, in the place of the one that may be there."""
+    (folder / f"{DATABASE}-wal").unlink(missing_ok=True)
+    write_last_revision(folder, newest)
+    (folder / UNFINISHED).rename(folder / DATABASE)
     sync_folder(folder)
     sync_folder(folder.parent)
 
@@ -97,13 +149,6 @@ def _open(path: Path) -> sqlite3.Connection:
                 f"{path} cannot be kept safely: SQLite answers journal_mode {mode} and synchronous {synchronous} "
                 f"where wal and {_FULL} are needed; name a folder on a local disk"
             )
-        # Again, because what the log holds is newer than the header of the file.
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        check_version(path, version)
-        # A tenth of what reading all rows takes, and it looks at pages that reading does not come by.
-        (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-        if verdict != "ok":
-            raise damaged(path, " ".join(str(verdict).split()))
     except BaseException:
         connection.close()
         raise

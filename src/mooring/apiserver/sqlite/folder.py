@@ -7,16 +7,20 @@ sentence. A data folder is the one thing here that cannot be made again.
 import fcntl
 import os
 import struct
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from mooring.apiserver.sqlite.errors import DataFolderError
+from mooring.apiserver.sqlite.last_revision import LAST_REVISION
+from mooring.apiserver.sqlite.reserve import RESERVE
 
 __all__ = [
     "APPLICATION_ID",
     "DATABASE",
     "SCHEMA_VERSION",
     "UNFINISHED",
+    "WAY_OUT",
     "check_header",
     "check_strangers",
     "check_version",
@@ -30,9 +34,10 @@ UNFINISHED: Final = "objects.sqlite.new"
 LOCK: Final = "lock"
 # In the header of the file, where SQLite has room for it: "Moor".
 APPLICATION_ID: Final = 0x4D6F6F72
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 
-_OURS: Final = frozenset({DATABASE, UNFINISHED, f"{UNFINISHED}-journal", LOCK})
+WAY_OUT: Final = "put a backup in its place with mooring restore, or name another folder"
+_OURS: Final = frozenset({DATABASE, UNFINISHED, f"{UNFINISHED}-journal", LOCK, LAST_REVISION, RESERVE})
 _MAGIC: Final = b"SQLite format 3\0"
 # In the header: the version of the schema at byte 60, the application at 68, both big-endian.
 _HEADER: Final = struct.Struct(">60xi4xi")
@@ -47,8 +52,6 @@ def claim(folder: Path) -> int:
         raise DataFolderError(f"{folder} cannot be used for data: {error.strerror}; name another folder") from None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
         # Objects may be secrets.
         folder.chmod(0o700)
     except BlockingIOError:
@@ -60,6 +63,9 @@ def claim(folder: Path) -> int:
     except OSError as error:
         os.close(descriptor)
         raise DataFolderError(f"{folder} cannot be used for data: {error.strerror}; name another folder") from None
+    # Only for people to read: a full disk need not have room for it.
+    with suppress(OSError):
+        os.ftruncate(descriptor, os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0))
     return descriptor
 
 
@@ -78,8 +84,7 @@ def check_header(database: Path) -> None:
         header = file.read(100)
     if len(header) < 100 or not header.startswith(_MAGIC):
         raise DataFolderError(
-            f"{database} is damaged or no database: it does not begin as one. It was left as it is; "
-            "put a backup in its place, or name another folder"
+            f"{database} is damaged or no database: it does not begin as one. It was left as it is; {WAY_OUT}"
         )
     version, application = _HEADER.unpack_from(header)
     if application != APPLICATION_ID:

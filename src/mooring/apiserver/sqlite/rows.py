@@ -13,7 +13,11 @@ import msgspec
 from mooring.kube.interning import intern
 from mooring.kube.objects import Object
 
-__all__ = ["ObjectDecoder", "checksum", "encode"]
+__all__ = ["INSERT", "ObjectDecoder", "Row", "checksum", "encode"]
+
+# Revision, store, namespace, name, value and checksum.
+Row = tuple[int, str, str, str, bytes | None, int]
+INSERT: Final = "INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?)"
 
 
 encode: Final[Callable[[Any], bytes]] = msgspec.json.Encoder().encode

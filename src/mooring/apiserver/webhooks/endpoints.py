@@ -18,7 +18,7 @@ __all__ = ["Unresolved", "WebhookAddress", "find_address", "service_endpoint", "
 
 
 class Unresolved(MooringError):
-    """A Service that leads nowhere at this moment."""
+    """An address that leads nowhere: a Service without endpoints at this moment, or a port that there is not."""
 
 
 class WebhookAddress(NamedTuple):
@@ -45,7 +45,7 @@ def url_of(client: Object) -> str:
 
 
 def find_address(registry: Registry, client: Object) -> WebhookAddress:
-    """Where a webhook is at this moment; Unresolved if it is a Service that leads nowhere."""
+    """Where a webhook is at this moment; Unresolved if that is nowhere."""
     authority = (client.get("caBundle") or "").strip()
     service = client.get("service")
     if service is None:
@@ -58,7 +58,11 @@ def find_address(registry: Registry, client: Object) -> WebhookAddress:
 @lru_cache(maxsize=256)
 def _target(url: str, authority: str) -> WebhookAddress:
     parts = urlsplit(url)
-    return WebhookAddress(parts.hostname or "", parts.port or 443, parts.hostname or "", _clean(parts.path), authority)
+    try:
+        port = 443 if parts.port is None else parts.port
+    except ValueError:
+        raise Unresolved(f"dial tcp: address {parts.netloc.rpartition(':')[2]}: invalid port") from None
+    return WebhookAddress(parts.hostname or "", port, parts.hostname or "", _clean(parts.path), authority)
 
 
 def _clean(path: str) -> str:

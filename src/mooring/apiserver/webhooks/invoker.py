@@ -21,12 +21,14 @@ from mooring.apiserver.webhooks.endpoints import Unresolved, find_address, url_o
 from mooring.apiserver.webhooks.http import CallFailed, WebhookClient
 from mooring.apiserver.webhooks.pending import settled
 from mooring.apiserver.webhooks.review import AdmissionAttributes, failure_of, review
-from mooring.kube.errors import go_quote
+from mooring.kube.errors import go_quote, required
+from mooring.kube.json_errors import TYPE_META, json_type, unmarshal_complaint
 from mooring.kube.objects import Object
 from mooring.kube.patches import PatchError, json_patch
-from mooring.kube.status import ApiError, InternalError
+from mooring.kube.status import ApiError, BadRequestError, InternalError, InvalidError, UnknownError
 from mooring.registry import Registry, Resource
 from mooring.registry.admission.chain import Complete
+from mooring.registry.request_body import UnreadableError, WrongTypeError, check_type
 
 __all__ = ["Reinvocation", "ReviewObjects", "WebhookInvoker"]
 
@@ -83,12 +85,31 @@ class ReviewObjects:
             del shown["metadata"]["name"]
         return shown
 
+    def check_patched(self, resource: Resource, made: Object) -> None:
+        """Refuse an object that a webhook made into something else; a patch is obeyed or fails, whatever the policy."""
+        about = self._about
+        if about.subresource == "scale" or about.kind.kind != about.resource.kind:
+            return
+        try:
+            check_type(resource, made)
+        except WrongTypeError as error:
+            raise (UnknownError(error.why) if "converting" in error.why else InternalError.of(error.why)) from None
+        metadata = made.setdefault("metadata", {})
+        if not isinstance(metadata, dict):
+            why = f"json: cannot unmarshal {json_type(metadata)} into Go struct field {about.kind.kind}.metadata"
+            raise InternalError.of(f"{why} of type v1.ObjectMeta")
+        if about.operation == "CREATE" and not (metadata.get("name") or metadata.get("generateName")):
+            missing = required("metadata.name", "name or generateName is required")
+            raise InvalidError(about.kind.kind, about.kind.group, "", [missing])
+        if about.resource.namespaced and metadata.get("namespace") not in (None, "", about.namespace):
+            raise BadRequestError(
+                "the namespace of the provided object does not match the namespace sent on the request"
+            )
+
     def back(self, made: Object, obj: Object) -> Object:
         """The object that a webhook patched, in the version of the registry."""
         if self._about.subresource == "scale":
             return self._registry.rescaled(self._about.resource, obj, made)
-        if not isinstance(made.get("metadata"), dict):
-            raise InternalError.of("a webhook's patch left no metadata in the object")
         if self._about.kind.kind != self._about.resource.kind:
             return made
         found = self._registry.resources.find(obj["apiVersion"], obj["kind"])
@@ -158,7 +179,11 @@ class WebhookInvoker:
         made = _patched(shown, verdict.patch)
         if made == shown:
             return None
-        return complete(obj, await settled(partial(self._review_objects.back, made, obj)))
+        try:
+            self._review_objects.check_patched(resource, made)
+            return complete(obj, await settled(partial(self._review_objects.back, made, obj)))
+        except UnreadableError as error:
+            raise InternalError.of(error.why) from None
 
     async def validate(
         self, invocations: Sequence[Invocation[Resource]], obj: Object | None, old: Object | None
@@ -209,14 +234,22 @@ class WebhookInvoker:
             raise CallFailed(f'failed to call webhook: Post "{url_of(hook.client)}{query}": {error}') from None
         if not 200 <= answer.status < 300:
             raise CallFailed(f"failed to call webhook: {failure_of(answer)}")
-        return read_verdict(answer.body, uid, version, mutates=mutates)
+        media = answer.headers.get(b"content-type", b"").decode("latin-1")
+        return read_verdict(answer.body, uid, version, mutates=mutates, status=answer.status, media=media)
 
 
 def _patched(obj: Object, patch: list[Object]) -> Object:
+    for operation in patch:
+        # A client that sends such a patch itself is told otherwise.
+        if not isinstance(operation.get("op", ""), str):
+            raise InternalError.of("Unexpected kind: unknown")
+        if not isinstance(operation.get("path", ""), str):
+            raise InternalError.of(f"{operation.get('op')} operation failed to decode path: missing value")
     try:
         made = json_patch(obj, patch)
     except PatchError as error:
         raise InternalError.of(str(error)) from None
     if not isinstance(made, dict):
-        raise InternalError.of("a webhook's patch made the object into something else")
+        why = unmarshal_complaint(made, TYPE_META)
+        raise InternalError.of(f"couldn't get version/kind; json parse error: {why}")
     return made

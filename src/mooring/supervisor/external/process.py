@@ -13,6 +13,7 @@ import socket
 import sys
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import Final
 
 from mooring.agents.executors import executors_for
@@ -22,6 +23,7 @@ from mooring.client.access import Access
 from mooring.client.http import HttpTransport
 from mooring.kube.errors import InputError
 from mooring.kube.prometheus import exposition
+from mooring.kube.status import ForbiddenError
 from mooring.runtime.controller import Controller
 from mooring.runtime.drivers.health import HealthServer
 from mooring.runtime.drivers.leaderelection import Election
@@ -89,6 +91,7 @@ async def run_controllers(
     transport, health_source = HttpTransport(access), HealthSource()
     server = HealthServer(health_source)
     try:
+        await _check_reachable(transport)
         if health is not None:
             await _serve_health(server, health)
         if note:
@@ -160,6 +163,13 @@ async def _elected(access: Access, lease: Key, work: Work, stop: asyncio.Event) 
         await Election(transport, *lease, me).run(work, stop)
     finally:
         await transport.close()
+
+
+async def _check_reachable(transport: HttpTransport) -> None:
+    """Ask for something, so that a wrong address, authority or token ends this at once; what fails later is retried."""
+    # Whoever may not ask for this was recognized.
+    with suppress(ForbiddenError):
+        await transport.version()
 
 
 async def _serve_health(server: HealthServer, address: Address) -> None:
