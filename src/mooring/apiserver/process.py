@@ -36,6 +36,9 @@ from mooring.registry.storage import LimitedStorage, Storage
 __all__ = ["ServerConfig", "ServerError", "run_server"]
 
 _SWITCH_SECONDS: Final = 0.0005
+# Memory for what watches and later pages read. Pods of usual size reach the limit in number first; objects of a
+# megabyte are kept for a hundred changes instead of twenty thousand.
+_HISTORY_BYTES: Final = 128 * 1024 * 1024
 
 
 class ServerError(MooringError):
@@ -73,7 +76,7 @@ def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None 
     tls = _tls(config)
     tokens = TokenFile(config.tokens)
     with _storage(config.data) as storage:
-        registry = Registry(storage, now=_now())
+        registry = Registry(storage, now=_now(), history_bytes=_HISTORY_BYTES)
         host, port = sock.getsockname()[:2]
         authority = "" if config.authority is None else config.authority.read_text(encoding="ascii")
         find = partial(registry.find, "v1")
