@@ -11,6 +11,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from mooring.kube.errors import MooringError, go_quote
+from mooring.kube.nesting import TOO_DEEP, is_deeper
 from mooring.kube.objects import Object
 
 __all__ = [
@@ -140,6 +141,8 @@ def decode_request(body: bytes) -> ReviewRequest:
     """What a review asks; BadReview where it is none."""
     try:
         review = _read_question(body)
+    except RecursionError:
+        raise BadReview(f"the body is no AdmissionReview: {TOO_DEEP}") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BadReview(f"the body is no AdmissionReview: {error}") from None
     if (review.apiVersion, review.kind) != (f"{_GROUP}/v1", _KIND):
@@ -183,11 +186,15 @@ def read_verdict(body: bytes, uid: str, version: str, *, mutates: bool) -> Webho
     """The verdict of a response; BadReview where it does not answer the review."""
     try:
         found = _read_answer(body)
+    except RecursionError:
+        raise BadReview(f"failed to call webhook: couldn't get version/kind; json parse error: {TOO_DEEP}") from None
     except msgspec.DecodeError as error:
         raise BadReview(f"failed to call webhook: couldn't get version/kind; json parse error: {error}") from None
     response = found.response
     if response is None:
         raise _invalid("webhook response was absent")
+    if is_deeper(response.status):
+        raise _invalid(f"response.status: {TOO_DEEP}")
     if version == "v1":
         _check(found, response, uid, mutates=mutates)
     patch = _patch(response.patch) if mutates and response.patch else None
@@ -224,6 +231,8 @@ def _invalid(why: str) -> BadReview:
 def _patch(text: str) -> list[Object] | None:
     try:
         operations = msgspec.json.decode(b64decode(text, validate=True), type=list[dict[str, Any]])
+    except RecursionError:
+        raise BadReview(f"received undecodable patch in webhook response: {TOO_DEEP}") from None
     except (msgspec.DecodeError, Base64Error, ValueError) as error:
         raise BadReview(f"received undecodable patch in webhook response: {error}") from None
     return operations or None

@@ -61,6 +61,9 @@ class Storage(Protocol):
     def count_after(self, store: str, namespace: str | None, start: str) -> int:
         """How many objects that would be."""
 
+    def is_empty(self, store: str) -> bool:
+        """Whether there is no object in a store; costs the same however many there are."""
+
     def put(self, store: str, namespace: str, name: str, obj: Object, revision: int) -> None: ...
 
     def remove(self, store: str, namespace: str, name: str, revision: int) -> None: ...
@@ -134,6 +137,9 @@ class MemoryStorage:
 
     def count_after(self, store: str, namespace: str | None, start: str) -> int:
         return sum(len(names) - at for _, names, at in self._parts_after(store, namespace, start))
+
+    def is_empty(self, store: str) -> bool:
+        return not self._stores.get(store)
 
     def _parts_after(
         self, store: str, namespace: str | None, start: str

@@ -74,11 +74,12 @@ class Watch:
             self._stop()
             self._stop = None
 
-    def poll(self, until: int | None = None) -> list[WatchEvent]:
-        """What happened since the last call; `until` leaves later revisions for another time."""
+    def poll(self, until: int | None = None, most: int | None = None) -> list[WatchEvent]:
+        """What happened since the last call; `until` leaves later revisions for another time, and `most` what is more
+        than so many changes."""
         if self._initial and until is not None and until < self.revision:
             return []
-        changes = self._changes(until)
+        changes = self._changes(until)[:most]
         if not changes:
             events, self._initial = self._initial, []
             return events
@@ -94,6 +95,10 @@ class Watch:
         self._position += len(changes)
         self.revision = max(self.revision, changes[-1].revision)
         return events
+
+    def behind(self, until: int | None = None) -> bool:
+        """Whether there are changes that were not polled."""
+        return bool(self._changes(until))
 
     def _changes(self, until: int | None) -> Sequence[HistoryEntry]:
         if self._position == self._history.end:
