@@ -25,6 +25,8 @@ __all__ = ["ServerConnection"]
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 # What may follow a request for another protocol before that is granted; polite clients send nothing.
 _MOST_EARLY_BYTES: Final = 64 * 1024
+# What a client may leave unread before the application waits for it.
+_UNREAD_BYTES: Final = 64 * 1024
 # The end of a head, and how many bytes of it may have come with the piece before.
 _HEAD_END: Final = re.compile(rb"\n\r?\n").search
 _HEAD_END_BYTES: Final = 3
@@ -87,6 +89,8 @@ class ServerConnection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport  # type: ignore[assignment]
+        # TLS would take in eight times as much for a client that reads nothing.
+        self.transport.set_write_buffer_limits(high=_UNREAD_BYTES)
         peer = transport.get_extra_info("peername")
         self._client = (str(peer[0]), int(peer[1])) if isinstance(peer, tuple) else None
         self._certificate = client_certificate(transport)
