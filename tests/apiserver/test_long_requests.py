@@ -90,7 +90,7 @@ def test_a_list_is_sent_in_pieces_of_so_many_bytes_however_large_its_objects_are
     stored(api, 20, "x" * 200 * KIB)
     assert len(api.get(CONFIGMAPS).body["items"]) == 20
     assert len(turns) >= 20
-    assert max(sent) < (128 + 200 + 8) * KIB
+    assert max(sent) < (64 + 200 + 8) * KIB
 
 
 @pytest.mark.parametrize("count", [0, 1, 2_000])
@@ -100,7 +100,7 @@ def test_an_indented_list_is_the_list_indented(api: Api, count: int, accept: str
     plain = api.client.get(CONFIGMAPS, headers={"accept": accept}).content
     shown = api.client.get(f"{CONFIGMAPS}?pretty=true", headers={"accept": accept}).content
     assert shown == msgspec.json.format(plain, indent=2)
-    assert max(sent) < 160 * KIB
+    assert max(sent) < 72 * KIB
 
 
 def test_deleting_a_collection_lets_others_in_between(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +184,7 @@ def test_a_watcher_is_sent_large_events_in_slices(api: Api, sent: list[int]) -> 
         stored(api, 30, "x" * 100 * KIB)
         names = [lines.told()[1] for _ in range(30)]
     assert names == [f"c{number:05}" for number in range(30)]
-    assert max(sent) < (256 + 100 + 8) * KIB
+    assert max(sent) < (64 + 100 + 8) * KIB
 
 
 def test_a_watcher_who_wants_little_of_much_hears_of_it(api: Api) -> None:
@@ -200,5 +200,5 @@ def test_pieces_are_cut_by_bytes() -> None:
     items: list[Object] = [{"a": "x" * 1_000} for _ in range(1_000)]
     pieces = list(list_body.ListBody(b'{"items":[', items, lambda part: part))
     assert json.loads(b"".join(pieces)) == {"items": items}
-    assert len(pieces) == 8
-    assert max(map(len, pieces)) < 130 * KIB
+    assert len(pieces) == 16
+    assert max(map(len, pieces)) < 66 * KIB

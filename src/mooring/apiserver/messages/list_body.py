@@ -12,8 +12,9 @@ from mooring.kube.objects import Object
 
 __all__ = ["ListBody"]
 
-# A millisecond of encoding; a piece is longer by one object at most.
-_PIECE_BYTES: Final = 128 * 1024
+# Half a millisecond of encoding; a piece is longer by one object at most. OpenSSL keeps a buffer of the longest that it
+# has sent on a connection, for as long as that lasts.
+_PIECE_BYTES: Final = 64 * 1024
 # Objects that are made into rows of a table at a time.
 _SLICE_OBJECTS: Final = 50
 # Of the items in an indented list.

@@ -21,7 +21,7 @@ _PAUSE_SECONDS_PER_STREAM: Final = 0.0001
 _MIN_PAUSE_SECONDS: Final = 0.01
 _MAX_PAUSE_SECONDS: Final = 0.02
 # How long streams are delivered to before other requests are served.
-_SLICE_SECONDS: Final = 0.003
+_SLICE_SECONDS: Final = 0.01
 
 
 class WatchBroadcaster:

@@ -28,7 +28,7 @@ STREAM_HEADERS: Final = [(b"content-type", JSON), (b"cache-control", b"no-cache,
 # Changes that are polled together, and bytes that are sent between two chances for other requests. A client that reads
 # nothing leaves so much in memory, and one event more.
 _SLICE_EVENTS: Final = 200
-_SLICE_BYTES: Final = 256 * 1024
+_SLICE_BYTES: Final = 64 * 1024
 
 _log = logging.getLogger(__name__)
 
