@@ -32,7 +32,8 @@ def at_revision(obj: Object, revision: int) -> Object:
 
 
 class Watch:
-    """Made by `Registry.watch`. `revision` is that of the last change seen, whether or not it was of interest."""
+    """Made by `Registry.watch`. `revision` is that of the last change seen, whether or not it was of interest; `behind`
+    says whether the last poll left changes for the next."""
 
     def __init__(
         self,
@@ -48,6 +49,7 @@ class Watch:
         kind: str,
     ) -> None:
         self.revision = revision
+        self.behind = False
         self._history = history
         self._position = position
         self._namespace = namespace
@@ -79,7 +81,10 @@ class Watch:
         than so many changes."""
         if self._initial and until is not None and until < self.revision:
             return []
-        changes = self._changes(until)[:most]
+        changes = self._changes(until)
+        self.behind = most is not None and len(changes) > most
+        if self.behind:
+            changes = changes[:most]
         if not changes:
             events, self._initial = self._initial, []
             return events
@@ -95,10 +100,6 @@ class Watch:
         self._position += len(changes)
         self.revision = max(self.revision, changes[-1].revision)
         return events
-
-    def behind(self, until: int | None = None) -> bool:
-        """Whether there are changes that were not polled."""
-        return bool(self._changes(until))
 
     def _changes(self, until: int | None) -> Sequence[HistoryEntry]:
         if self._position == self._history.end:

@@ -86,7 +86,7 @@ class WatchStream:
             # The task will meet the same exception, and can report the error or wait for the webhook.
             self.wake()
             return
-        if not self._pushed() or self._watch.behind(self._group_commit.durable):
+        if not self._pushed() or self._watch.behind:
             self.wake()
 
     def _pushed(self) -> bool:
@@ -155,7 +155,7 @@ class WatchStream:
         """The next durable events that were not polled before."""
         durable = self._group_commit.durable
         events = self._watch.poll(durable, _SLICE_EVENTS)
-        while not events and self._watch.behind(durable):
+        while not events and self._watch.behind:
             # None of those changes was of interest.
             events = self._watch.poll(durable, _SLICE_EVENTS)
         if self._bookmark_every is None:
@@ -171,6 +171,11 @@ class WatchStream:
 
     def _encode_slice(self) -> bytes:
         """The lines of the first ready events, which are then no longer ready."""
+        if len(self._ready) == 1:
+            line = self._encode(self._event_format, self._ready[0])
+            self._event_format.headless = True
+            self._ready = []
+            return line
         lines, size = [], 0
         for event in self._ready:
             line = self._encode(self._event_format, event)
