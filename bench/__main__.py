@@ -17,6 +17,7 @@ from pathlib import Path
 from bench import (
     autoscaler,
     cluster,
+    crowd,
     deployments,
     fanout,
     groups,
@@ -209,14 +210,6 @@ def host_rows(quick: bool) -> list[Row]:
     ]
 
 
-def autoscaler_rows(quick: bool) -> list[Row]:
-    nodes, pods, pending = (
-        count // 10 if quick else count for count in (autoscaler.NODES, autoscaler.PODS, autoscaler.PENDING)
-    )
-    what = f"a loop of the autoscaler, {nodes:,} nodes, {pods:,} pods, {pending} of them waiting, CPU"
-    return [Row(what, autoscaler.measured(nodes, pods, pending), "ms", 2000)]
-
-
 def workspace_rows(quick: bool) -> list[Row]:
     count = workspaces.WORKSPACES // 10 if quick else workspaces.WORKSPACES
     found = workspaces.measured(count)
@@ -334,10 +327,11 @@ SECTIONS: dict[str, Callable[[bool], list[Row]]] = {
     "live": live_rows,
     "webhooks": webhook_rows,
     "server": server_rows,
+    "crowd": crowd.rows,
     "cluster": cluster_rows,
     "groups": group_rows,
     "hosts": host_rows,
-    "autoscaler": autoscaler_rows,
+    "autoscaler": autoscaler.rows,
     "workspaces": workspace_rows,
     "deployments": deployment_rows,
     "rest": rest_rows,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 
 import pytest
 
@@ -136,3 +137,47 @@ def test_a_conversion_may_not_rename() -> None:
     answered = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview", "response": response}
     with pytest.raises(MalformedConversion, match="must have the same name: w != x"):
         read_conversion(json.dumps(answered).encode(), "1", "v1", [WIDGET], "example.com/v2")
+
+
+def nested(levels: int) -> str:
+    return '{"a":' * levels + "1" + "}" * levels
+
+
+def answered(**response: str) -> bytes:
+    """A review that answers the first question, with some members as they are written."""
+    members = "".join(f',"{name}":{text}' for name, text in response.items())
+    head = '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"1","allowed":true'
+    return f"{head}{members}}}}}".encode()
+
+
+@pytest.mark.parametrize("levels", [250, 100_000])
+def test_an_answer_that_is_nested_without_reason_is_none(levels: int) -> None:
+    with pytest.raises(BadReview, match="exceeded max depth: objects and lists may be nested 200 deep"):
+        read_verdict(answered(status=nested(levels)), "1", "v1", mutates=True)
+    assert read_verdict(answered(status=nested(150)), "1", "v1", mutates=True).allowed
+
+
+def test_a_patch_that_is_nested_without_reason_is_none() -> None:
+    patch = b64encode(f'[{{"op":"add","path":"/a","value":{nested(100_000)}}}]'.encode()).decode()
+    with pytest.raises(BadReview, match="received undecodable patch in webhook response: exceeded max depth"):
+        read_verdict(answered(patchType='"JSONPatch"', patch=f'"{patch}"'), "1", "v1", mutates=True)
+
+
+@pytest.mark.parametrize("levels", [250, 100_000])
+def test_a_converted_object_that_is_nested_without_reason_is_none(levels: int) -> None:
+    before: Object = {"apiVersion": "g/v1", "kind": "W", "metadata": {"name": "w"}}
+    answer = (
+        '{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","response":{"uid":"1",'
+        '"result":{"status":"Success"},"convertedObjects":[{"apiVersion":"g/v2","kind":"W","metadata":{"name":"w"},'
+        f'"spec":{nested(levels)}}}]}}}}'
+    ).encode()
+    with pytest.raises(ConversionFailed, match="exceeded max depth: objects and lists may be nested 200 deep"):
+        read_conversion(answer, "1", "v1", [before], "g/v2")
+
+
+def test_questions_that_are_nested_without_reason_are_none() -> None:
+    asked = f'{{"apiVersion":"v1","kind":"x","request":{nested(100_000)}}}'.encode()
+    with pytest.raises(BadReview, match="the body is no AdmissionReview: exceeded max depth"):
+        decode_request(asked)
+    with pytest.raises(BadReview, match="the body is no ConversionReview: exceeded max depth"):
+        convert_review(asked, {})

@@ -49,7 +49,7 @@ class Pond:
             def do(self) -> None:
                 sent = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
                 pond.asked.append((self.command, self.path))
-                subject = dict(pair for part in self.connection.getpeercert()["subject"] for pair in part)  # type: ignore[attr-defined]
+                subject = dict(pair for part in self.connection.getpeercert()["subject"] for pair in part)
                 told = {name.lower(): self.headers.get_all(name) for name in self.headers}
                 body: Object = {"sent": sent, "headers": told, "certificate": subject["commonName"]}
                 if self.path == GROUP:

@@ -51,3 +51,44 @@ def test_a_request_that_brings_the_next_one_of_its_line_does_not_keep_others_wai
         return begun
 
     assert asyncio.run(story())[:3] == ["c", "p", "c"]
+
+
+def test_long_work_takes_one_slice_a_turn_whether_it_is_a_task_or_not() -> None:
+    async def story() -> list[str]:
+        queue, begun = FairQueue(slice_seconds=10), list[str]()
+
+        async def long_work(name: str) -> None:
+            for _ in range(5):
+                await queue.turn(b"lister")
+                begun.append(name)
+
+        tasks = [asyncio.create_task(long_work(name)) for name in ("first", "second", "third")]
+        await asyncio.sleep(0)
+        queue.enqueue(b"person", partial(begun.append, "person"))
+        await asyncio.gather(*tasks)
+        return begun
+
+    begun = asyncio.run(story())
+    assert begun.index("person") <= 1
+    assert sorted(begun) == ["first"] * 5 + ["person"] + ["second"] * 5 + ["third"] * 5
+
+
+def test_a_person_who_comes_later_waits_for_one_slice() -> None:
+    async def story() -> int:
+        queue, slices = FairQueue(slice_seconds=10), list[int]()
+        came: list[int] = []
+
+        async def long_work() -> None:
+            for number in range(50):
+                await queue.turn(b"lister")
+                slices.append(number)
+
+        tasks = [asyncio.create_task(long_work()) for _ in range(20)]
+        while len(slices) < 100:
+            await asyncio.sleep(0)
+        before = len(slices)
+        queue.enqueue(b"person", lambda: came.append(len(slices)))
+        await asyncio.gather(*tasks)
+        return came[0] - before
+
+    assert asyncio.run(story()) <= 2

@@ -40,9 +40,11 @@ _KINDS = {
 
 
 class World:
-    def __init__(self, history_limit: int = 20_000) -> None:
+    def __init__(self, history_limit: int = 20_000, history_bytes: int | None = None) -> None:
         self.storage = CheckedStorage()
-        self.registry = Registry(self.storage, now=START, seed=1, history_limit=history_limit)
+        self.registry = Registry(
+            self.storage, now=START, seed=1, history_limit=history_limit, history_bytes=history_bytes
+        )
         self.now = START
 
     def kind(self, word: str) -> Resource:

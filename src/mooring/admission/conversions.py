@@ -9,6 +9,7 @@ import msgspec
 
 from mooring.admission.reviews import BadReview
 from mooring.kube.errors import MooringError, go_quote
+from mooring.kube.nesting import TOO_DEEP, is_deeper
 from mooring.kube.objects import Object
 
 __all__ = [
@@ -85,7 +86,7 @@ def read_conversion(body: bytes, uid: str, version: str, objects: list[Object], 
     try:
         found = _read_answer(body)
     except RecursionError:
-        raise ConversionFailed("couldn't get version/kind; json parse error: exceeded max depth") from None
+        raise ConversionFailed(f"couldn't get version/kind; json parse error: {TOO_DEEP}") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ConversionFailed(f"couldn't get version/kind; json parse error: {error}") from None
     if version == "v1" and (found.apiVersion, found.kind) != (f"{_GROUP}/v1", _KIND):
@@ -107,7 +108,7 @@ def read_conversion(body: bytes, uid: str, version: str, objects: list[Object], 
     if len(made) != len(objects):
         raise MalformedConversion(f"returned {len(made)} objects, expected {len(objects)}")
     for index, (before, after) in enumerate(zip(objects, made, strict=True)):
-        if why := _difference(before, after, wanted):
+        if why := TOO_DEEP if is_deeper(after) else _difference(before, after, wanted):
             raise MalformedConversion(f"returned invalid object at index {index}: {why}")
     return made
 
@@ -134,6 +135,8 @@ def convert_review(body: bytes, functions: Functions) -> bytes:
     """The answer to a ConversionReview; `functions` are by group and kind."""
     try:
         asked = _read_question(body).request
+    except RecursionError:
+        raise BadReview(f"the body is no ConversionReview: {TOO_DEEP}") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BadReview(f"the body is no ConversionReview: {error}") from None
     response: Object = {"uid": asked.uid}

@@ -68,8 +68,8 @@ class Application:
 
     `on_failure` is called when writes can no longer be stored: nothing is answered from then on. Without `nodes` no
     node is ever asked for logs, and no pod is entered; without `accounts` a key in memory signs the tokens of
-    ServiceAccounts. Servers behind this one know it by what `front_proxy` has. `backup_files` are the files that belong to
-    a backup, by the paths that they have in it.
+    ServiceAccounts. Servers behind this one know it by what `front_proxy` has. `backup_files` are the files that belong
+    to a backup, by the paths that they have in it.
     """
 
     def __init__(
@@ -150,7 +150,7 @@ class Application:
         except Exception as error:
             response = await self._failed(request, error, warnings)
         gzip = not request.local and "gzip" in request.header(b"accept-encoding")
-        await send_response(send, pretty(response) if request.wants_pretty else response, gzip=gzip)
+        await send_response(send, pretty(response) if request.wants_pretty else response, request.turn, gzip=gzip)
         self._metrics.request(labels, response.status, perf_counter() - started)
 
     def _call(self, request: HttpRequest, target: RequestInfo, warnings: list[str]) -> Call | None:
@@ -176,11 +176,11 @@ class Application:
                 raise not_found()
         if not target.name:
             if method == "GET":
-                return await self.webhooks.read(lambda: get.list_(context, call), whole=True)
+                return await get.list_(context, call)
             if method == "POST":
                 return await write.create(context, call)
             if method == "DELETE" and "deletecollection" in resource.verbs:
-                return await delete.delete_collection(context, call)
+                return await delete.delete_collection(context, call, self.group_commit)
             raise wrong_method()
         if method == "GET":
             return await self.webhooks.read(lambda: get.get(context, call))

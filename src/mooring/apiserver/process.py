@@ -37,6 +37,9 @@ from mooring.registry.storage import LimitedStorage, Storage
 __all__ = ["ServerConfig", "ServerError", "run_server"]
 
 _SWITCH_SECONDS: Final = 0.0005
+# Memory for what watches and later pages read. Pods of usual size reach the limit in number first; objects of a
+# megabyte are kept for a hundred changes instead of twenty thousand.
+_HISTORY_BYTES: Final = 128 * 1024 * 1024
 
 
 class ServerError(MooringError):
@@ -51,8 +54,8 @@ class ServerConfig:
 
     Without `certificate` and `key` it speaks plain HTTP. `nodes` is how it fetches logs. `signing_key` signs tokens of
     ServiceAccounts; without it, they are good for as long as the process lives. `authority` vouches for `certificate`
-    and for the certificates of clients. `front_proxy` has what servers behind this one know it by, `backup_files` are the
-    files that belong to a backup.
+    and for the certificates of clients. `front_proxy` has what servers behind this one know it by, `backup_files` are
+    the files that belong to a backup.
     """
 
     fd: int
@@ -80,7 +83,7 @@ def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None 
     tls = _tls(config)
     tokens = TokenFile(config.tokens)
     with _storage(config) as storage:
-        registry = Registry(storage, now=_now())
+        registry = Registry(storage, now=_now(), history_bytes=_HISTORY_BYTES)
         host, port = sock.getsockname()[:2]
         authority, front_proxy = _text(config.authority), ""
         if config.front_proxy is not None:

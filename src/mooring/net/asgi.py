@@ -1,10 +1,11 @@
-"""The interface between the HTTP server and what it serves: plain ASGI, with five additions.
+"""The interface between the HTTP server and what it serves: plain ASGI, with six additions.
 
 `scope["push"]` sends a part of a streamed answer at once. `scope["too_large"]` says that a body exceeded the limit, of
 which an application then sees only the beginning. `scope["upgrade"]` is there when the client asks for another
 protocol: it sends 101 with the given headers, and the connection is a stream of bytes from then on. `scope["trust"]` is
 called by an application that knows the sender: connections of others are bounded in number. `scope["certificate"]` is
-the client's certificate, where TLS asked for one and it had one.
+the client's certificate, where TLS asked for one and it had one. `scope["turn"]` is awaited between two slices of long
+work: other senders get their turn.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine
@@ -23,6 +24,7 @@ __all__ = [
     "Scope",
     "Send",
     "TooLarge",
+    "Turn",
     "Upgrade",
     "read_body",
     "send_whole",
@@ -36,6 +38,8 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]
 # Sends what the given function makes, if that can be done without waiting; says whether it was.
 Push = Callable[[Callable[[], bytes]], bool]
+# Awaited where the requests of other senders may be served.
+Turn = Callable[[], Awaitable[None]]
 Upgrade = Callable[[list[Header]], "ByteStream"]
 
 

@@ -73,9 +73,11 @@ class Exchange:
 
     def begin(self) -> None:
         """Run the application; called by the fair queue."""
+        self._connection.server.unfinished.release(self._connection)
         if self._connection.lost:
             return
         self.scope["push"] = self.push
+        self.scope["turn"] = self.turn
         self.scope["trust"] = self._connection.trust
         self._step(self._connection.server.app(self.scope, self.receive, self.send))
 
@@ -136,6 +138,10 @@ class Exchange:
         body = make()
         self._connection.transport.write(b"%x\r\n%b\r\n" % (len(body), body))
         return True
+
+    def turn(self) -> Waiter:
+        """What the application awaits between two slices of long work: it goes on when it is this sender's turn."""
+        return self._connection.server.queue.turn(self.flow)
 
     def upgrade(self, headers: list[Header]) -> ByteStream:
         """Answer 101, and leave HTTP; the stream is closed when the application returns. Raises Disconnected."""

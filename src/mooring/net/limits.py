@@ -26,6 +26,9 @@ class HttpLimits:
     body. `idle_seconds` is longer than clients keep connections, so that it is never the server that breaks a reuse.
     `stalled_seconds` is how long a client may read nothing of an answer while the server cannot go on sending.
 
+    `unfinished_bytes` is for what all connections together have sent of requests that are not begun, `unread_bytes` for
+    what all clients together have not read; one more, and the connection that has held its part longest is given up.
+
     `strangers` is how many connections there may be whose sender the application does not know: one more, and the
     oldest that is not being answered is closed. `handshake_seconds` is for TLS, before which a connection is not known.
     """
@@ -35,6 +38,8 @@ class HttpLimits:
     trailer_bytes: int = 64 * KIB
     body_bytes: int = 3 * MIB
     drained_bytes: int = 32 * MIB
+    unfinished_bytes: int = 128 * MIB
+    unread_bytes: int = 128 * MIB
     head_seconds: float = 32.0
     request_seconds: float = 60.0
     idle_seconds: float = 180.0

@@ -14,6 +14,7 @@ from email.utils import formatdate
 from typing import Final
 
 from mooring.net.asgi import App
+from mooring.net.byte_budget import ByteBudget
 from mooring.net.byte_stream import ByteStream
 from mooring.net.fairqueue import FairQueue
 from mooring.net.limits import DEFAULT, HttpLimits
@@ -45,6 +46,8 @@ class HttpServer:
         self.streams: dict[ByteStream, bytes] = {}
         # Those whose sender the application does not know, the oldest first.
         self.strangers: dict[ServerConnection, None] = {}
+        self.unfinished = ByteBudget(limits.unfinished_bytes, ServerConnection.refuse_unfinished)
+        self.unread = ByteBudget(limits.unread_bytes, ServerConnection.abort)
         # Requests that have become tasks.
         self.tasks: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None

@@ -25,6 +25,8 @@ __all__ = ["ServerConnection"]
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 # What may follow a request for another protocol before that is granted; polite clients send nothing.
 _MOST_EARLY_BYTES: Final = 64 * 1024
+# What a client may leave unread before the application waits for it.
+_UNREAD_BYTES: Final = 64 * 1024
 # The end of a head, and how many bytes of it may have come with the piece before.
 _HEAD_END: Final = re.compile(rb"\n\r?\n").search
 _HEAD_END_BYTES: Final = 3
@@ -87,6 +89,8 @@ class ServerConnection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport  # type: ignore[assignment]
+        # TLS would take in eight times as much for a client that reads nothing.
+        self.transport.set_write_buffer_limits(high=_UNREAD_BYTES)
         peer = transport.get_extra_info("peername")
         self._client = (str(peer[0]), int(peer[1])) if isinstance(peer, tuple) else None
         self._certificate = client_certificate(transport)
@@ -97,6 +101,7 @@ class ServerConnection(asyncio.Protocol):
         # The parser and this connection hold each other, and the garbage collector may not come by for an hour.
         del self._parser
         self.server.remove(self)
+        self.server.unfinished.release(self)
         self._queued.clear()
         if self._exchange is not None:
             self._exchange.wake()
@@ -110,6 +115,7 @@ class ServerConnection(asyncio.Protocol):
         if self._receiving and not self._head_read:
             data = self._gathered(data)
             if not data:
+                self._hold_unfinished()
                 return
         self._framing_bytes += len(data)
         self._trailing_bytes += len(data)
@@ -125,6 +131,7 @@ class ServerConnection(asyncio.Protocol):
         else:
             if self._receiving:
                 self._bound_framing(data)
+                self._hold_unfinished()
 
     def _gathered(self, data: bytes) -> bytes:
         """Nothing, or what has come of an unfinished head since the parser was last given some.
@@ -156,6 +163,10 @@ class ServerConnection(asyncio.Protocol):
         if self._framing_bytes > limits.head_bytes:
             self._refuse(431)
 
+    def _hold_unfinished(self) -> None:
+        body = min(self._body_bytes, self._limits.body_bytes)
+        self.server.unfinished.hold(self, self._framing_bytes + len(self._held_back) + body)
+
     def _keep_early(self, data: bytes) -> None:
         if self._early is not None:
             self._early += data
@@ -168,6 +179,7 @@ class ServerConnection(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self.paused = False
+        self.server.unread.release(self)
         if self._drain is not None and not self._drain.done():
             self._drain.set_result(None)
 
@@ -218,8 +230,21 @@ class ServerConnection(asyncio.Protocol):
             elif seconds > (limits.request_seconds if self._head_read else limits.head_seconds):
                 self._refuse(408)
 
+    def refuse_unfinished(self) -> None:
+        """All connections together have sent too much that is not begun, and this one for longest."""
+        if self._exchange is None:
+            self._refuse(429)
+        else:
+            self.abort()
+
+    def abort(self) -> None:
+        """Soon: it may be a write to this very transport that has brought it here."""
+        self._loop.call_soon(self.transport.abort)
+
     def _note_unread(self) -> None:
         self._unread_bytes, self._unread_since = self.transport.get_write_buffer_size(), self._loop.time()
+        if self._unread_bytes:
+            self.server.unread.hold(self, self._unread_bytes)
 
     def _stalled(self, now: float) -> bool:
         # Nothing is written meanwhile, so less means that the client has read.

@@ -13,6 +13,7 @@ from mooring.kube.objects import Object
 from mooring.kube.schemas import Schema, apply_defaults, builtin_schema, prune
 from mooring.kube.status import NotFoundError
 from mooring.registry.history import History, HistoryEntry
+from mooring.registry.history_budget import HistoryBudget
 from mooring.registry.objects import Identity
 from mooring.registry.resources import Resource, Resources, builtin_resources
 from mooring.registry.rules import STRATEGIES
@@ -64,9 +65,13 @@ class CustomKind:
 
 
 class Core:
-    """See the module. `history_limit` is how many changes per store are kept at least."""
+    """See the module. `history_limit` is how many changes per store are kept at most, `history_bytes` how much memory
+    the histories of all stores may hold; None where nobody floods them.
+    """
 
-    def __init__(self, storage: Storage, *, history_limit: int, seed: int | None) -> None:
+    def __init__(
+        self, storage: Storage, *, history_limit: int, history_bytes: int | None = None, seed: int | None
+    ) -> None:
         self.storage = storage
         self.resources = Resources(builtin_resources())
         self.identity = Identity(seed)
@@ -79,6 +84,7 @@ class Core:
         # Called with the store after an object of a custom kind is gone.
         self.on_custom_removal: Callable[[str], None] | None = None
         self._history_limit = history_limit
+        self._history_budget = None if history_bytes is None else HistoryBudget(history_bytes)
         self._histories: dict[str, History] = {}
         self._schemas: dict[tuple[str, str], Schema] = {}
         # What was written before this process is not in any history.
@@ -111,7 +117,7 @@ class Core:
     def history(self, store: str) -> History:
         found = self._histories.get(store)
         if found is None:
-            found = self._histories[store] = History(self._start, self._history_limit)
+            found = self._histories[store] = History(self._start, self._history_limit, self._history_budget)
         return found
 
     def compact(self, revision: int) -> None:

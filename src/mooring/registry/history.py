@@ -1,7 +1,8 @@
 """The history of one store, for watches and for lists at an earlier revision.
 
-A bounded ring of changes, each with the object before and after. A watch reads on from a position; a list at an earlier
-revision is the current list with the later changes undone. A request for a revision that is no longer kept gets 410.
+A ring of changes, each with the object before and after, bounded in number and, with a `HistoryBudget`, in bytes. A
+watch reads on from a position; a list at an earlier revision is the current list with the later changes undone. A
+request for a revision that is no longer kept gets 410.
 """
 
 from bisect import bisect_right, insort
@@ -10,6 +11,7 @@ from typing import Final, NamedTuple
 
 from mooring.kube.objects import Object
 from mooring.kube.status import ExpiredError
+from mooring.registry.history_budget import HistoryBudget, memory_bytes
 
 __all__ = ["History", "HistoryEntry", "order"]
 
@@ -45,10 +47,16 @@ def _revision(change: HistoryEntry) -> int:
 class History:
     """The changes of one store, oldest first. Positions count all changes ever recorded and never shift."""
 
-    def __init__(self, revision: int, limit: int) -> None:
+    def __init__(self, revision: int, limit: int, budget: HistoryBudget | None = None) -> None:
         self._changes: list[HistoryEntry] = []
         self._base = 0
         self._limit = limit
+        self._budget = budget
+        # With a budget: for each change the bytes of the object that nothing else holds any more, and their sum.
+        self._sizes: list[int] = []
+        self.held_bytes = 0
+        if budget is not None:
+            budget.join(self)
         self._listeners: list[Callable[[], None]] = []
         # Changes up to this revision are not kept.
         self.compacted = revision
@@ -59,6 +67,11 @@ class History:
 
     def record(self, change: HistoryEntry) -> None:
         self._changes.append(change)
+        if self._budget is not None:
+            size = 0 if change.previous is None else memory_bytes(change.previous)
+            self._sizes.append(size)
+            self._hold(size)
+            self._budget.enforce()
         # Some at a time: moving what stays costs little, freeing twenty thousand objects at once a tenth of a second.
         if len(self._changes) >= self._limit + min(self._limit, _STEP):
             self._drop(len(self._changes) - self._limit)
@@ -76,6 +89,21 @@ class History:
             self.compacted = max(self.compacted, self._changes[count - 1].revision)
             del self._changes[:count]
             self._base += count
+            if self._budget is not None:
+                self._hold(-sum(self._sizes[:count]))
+                del self._sizes[:count]
+
+    def _hold(self, size: int) -> None:
+        assert self._budget is not None
+        self.held_bytes += size
+        self._budget.held_bytes += size
+
+    def forget_oldest(self) -> bool:
+        """For the budget. The last change stays: who follows has seen the one before."""
+        if len(self._changes) < 2:
+            return False
+        self._drop(1)
+        return True
 
     def position(self, revision: int) -> int:
         """Where to read on after a revision; 410 when what follows it is no longer complete."""

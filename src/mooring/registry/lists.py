@@ -6,8 +6,8 @@ list.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable
-from typing import Final, NamedTuple
+from collections.abc import Callable, Generator
+from typing import Final, NamedTuple, TypedDict
 
 from mooring.kube.errors import FieldError, SelectorError, forbidden, go_quote, not_supported
 from mooring.kube.objects import Object
@@ -19,9 +19,20 @@ from mooring.registry.history import order
 from mooring.registry.pages import decode_token, encode_token, page_at
 from mooring.registry.resources import Resource
 
-__all__ = ["ListResult", "Matcher", "check_watch_options", "list_objects", "matcher", "parse_revision"]
+__all__ = [
+    "ListOptions",
+    "ListResult",
+    "Matcher",
+    "check_watch_options",
+    "list_slices",
+    "matcher",
+    "parse_revision",
+]
 
 Matcher = Callable[[Object], bool]
+
+# Objects that are selected or converted in a slice: a millisecond or two.
+_SLICE_OBJECTS: Final = 500
 
 _NO_LABELS: Final[dict[str, str]] = {}
 # No namespace is called that.
@@ -32,6 +43,18 @@ _TOO_OLD: Final = (
     "Continuing with the provided token results in an inconsistent list - objects that were created, modified, or "
     "deleted between the time the first chunk was returned and now may show up in the list."
 )
+
+
+class ListOptions(TypedDict, total=False):
+    """What a list may be asked with."""
+
+    label_selector: str | Selector | None
+    field_selector: str | None
+    limit: int | None
+    continue_: str | None
+    resource_version: str | None
+    resource_version_match: str | None
+    send_initial_events: bool | None
 
 
 class ListResult(NamedTuple):
@@ -83,20 +106,17 @@ def _parse_labels(selector: str | Selector | None) -> Selector | None:
     return None if selector is None or selector.empty else selector
 
 
-def list_objects(
-    core: Core,
-    resource: Resource,
-    namespace: str | None,
-    label_selector: str | Selector | None,
-    field_selector: str | None,
-    limit: int | None,
-    continue_: str | None,
-    resource_version: str | None,
-    resource_version_match: str | None,
-    send_initial_events: bool | None = None,
-) -> ListResult:
-    _check_options(resource_version, resource_version_match, continue_, send_initial_events)
-    matches, fields = matcher(core, resource, label_selector, field_selector)
+def list_slices(
+    core: Core, resource: Resource, namespace: str | None, options: ListOptions
+) -> Generator[None, None, ListResult]:
+    """The list, in slices of work: other requests may be served, and may write, whenever it yields.
+
+    It is that of the moment in which it began; objects are never changed in place.
+    """
+    resource_version, continue_ = options.get("resource_version"), options.get("continue_")
+    match, limit = options.get("resource_version_match"), options.get("limit")
+    _check_options(resource_version, match, continue_, options.get("send_initial_events"))
+    matches, fields = matcher(core, resource, options.get("label_selector"), options.get("field_selector"))
     if not resource.namespaced:
         namespace = None
     now = core.storage.revision
@@ -106,7 +126,7 @@ def list_objects(
         if wanted:
             raise BadRequestError("specifying resource version is not allowed when using continue")
         revision = revision if revision > 0 else now
-    elif resource_version_match == "Exact":
+    elif match == "Exact":
         revision = wanted
     else:
         revision = now
@@ -117,9 +137,18 @@ def list_objects(
     items = _items_at(core, resource, namespace, fields, revision, now, start, continue_)
     if start:
         items = items[bisect_right(items, start, key=order) :]
-    if matches is not None:
-        items = [item for item in items if matches(item)]
-    return ListResult(_loaded(core, resource, items), str(revision))
+    load = core.loader(resource)
+    if matches is None and load is None:
+        return ListResult(items, str(revision))
+    found: list[Object] = []
+    for at in range(0, len(items), _SLICE_OBJECTS):
+        if at:
+            yield
+        some = items[at : at + _SLICE_OBJECTS]
+        if matches is not None:
+            some = [item for item in some if matches(item)]
+        found += some if load is None else [load(item) for item in some]
+    return ListResult(found, str(revision))
 
 
 def _check_options(

@@ -1,6 +1,7 @@
 """What the registry answers without changing anything: the kinds it serves, objects, lists, watches, scales."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from typing import Unpack
 
 from mooring.kube.objects import Object
 from mooring.kube.selectors import Selector
@@ -8,9 +9,17 @@ from mooring.kube.status import NotFoundError
 from mooring.registry.admission.chain import Naming
 from mooring.registry.core import Core
 from mooring.registry.kinds.scale import ScalePaths, replicas_setter, to_scale
-from mooring.registry.lists import ListResult, check_watch_options, list_objects, matcher, parse_revision
+from mooring.registry.lists import (
+    ListOptions,
+    ListResult,
+    check_watch_options,
+    list_slices,
+    matcher,
+    parse_revision,
+)
 from mooring.registry.pods_by_node import PodsByNode
 from mooring.registry.resources import Resource, Resources
+from mooring.registry.slices import finish
 from mooring.registry.storage import Storage
 from mooring.registry.watch import Watch
 
@@ -107,31 +116,14 @@ class Reader:
             raise NotFoundError("the server could not find the requested resource")
         return self._core.custom[resource.api_version, resource.kind].scale if resource.custom else None
 
-    def list(
-        self,
-        resource: Resource,
-        namespace: str | None = None,
-        *,
-        label_selector: str | Selector | None = None,
-        field_selector: str | None = None,
-        limit: int | None = None,
-        continue_: str | None = None,
-        resource_version: str | None = None,
-        resource_version_match: str | None = None,
-        send_initial_events: bool | None = None,
-    ) -> ListResult:
-        return list_objects(
-            self._core,
-            resource,
-            namespace,
-            label_selector,
-            field_selector,
-            limit,
-            continue_,
-            resource_version,
-            resource_version_match,
-            send_initial_events,
-        )
+    def list(self, resource: Resource, namespace: str | None = None, **options: Unpack[ListOptions]) -> ListResult:
+        return finish(list_slices(self._core, resource, namespace, options))
+
+    def list_slices(
+        self, resource: Resource, namespace: str | None = None, **options: Unpack[ListOptions]
+    ) -> Generator[None, None, ListResult]:
+        """The same for a server that serves others in between: it yields where that is possible."""
+        return list_slices(self._core, resource, namespace, options)
 
     def watch(
         self,

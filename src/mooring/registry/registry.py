@@ -42,7 +42,8 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Registry(Reader):
-    """See the module. `seed` makes uids and generated names repeatable.
+    """See the module. `seed` makes uids and generated names repeatable. `history_limit` is how many changes of a kind
+    are kept for watches at most, `history_bytes` how much memory those of all kinds may take.
 
     A write may name the `groups` of its user, and the `duplicate_fields` of its body, which only the parser
     of the body can find. `before_create` is called before an update or an apply creates its object, and may refuse it.
@@ -58,9 +59,12 @@ class Registry(Reader):
         now: datetime = _EPOCH,
         seed: int | None = None,
         history_limit: int = 20_000,
+        history_bytes: int | None = None,
         managed_fields: bool = True,
     ) -> None:
-        super().__init__(Core(storage or MemoryStorage(), history_limit=history_limit, seed=seed))
+        super().__init__(
+            Core(storage or MemoryStorage(), history_limit=history_limit, history_bytes=history_bytes, seed=seed)
+        )
         self._chain = AdmissionChain(
             builtin=list(BUILTIN_ADMISSION),
             late=list(LATE_ADMISSION),

@@ -78,6 +78,9 @@ class Storage(Protocol):
     def everything(self) -> list[tuple[str, str, str, Object]]:
         """Every object with its store, namespace and name."""
 
+    def is_empty(self, store: str) -> bool:
+        """Whether there is no object in a store; costs the same however many there are."""
+
     def put(self, store: str, namespace: str, name: str, obj: Object, revision: int) -> None: ...
 
     def remove(self, store: str, namespace: str, name: str, revision: int) -> None: ...
@@ -159,6 +162,9 @@ class MemoryStorage:
 
     def count_after(self, store: str, namespace: str | None, start: str) -> int:
         return sum(len(names) - at for _, names, at in self._parts_after(store, namespace, start))
+
+    def is_empty(self, store: str) -> bool:
+        return not self._stores.get(store)
 
     def _parts_after(
         self, store: str, namespace: str | None, start: str

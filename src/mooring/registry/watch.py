@@ -32,7 +32,8 @@ def at_revision(obj: Object, revision: int) -> Object:
 
 
 class Watch:
-    """Made by `Registry.watch`. `revision` is that of the last change seen, whether or not it was of interest."""
+    """Made by `Registry.watch`. `revision` is that of the last change seen, whether or not it was of interest; `behind`
+    says whether the last poll left changes for the next."""
 
     def __init__(
         self,
@@ -48,6 +49,7 @@ class Watch:
         kind: str,
     ) -> None:
         self.revision = revision
+        self.behind = False
         self._history = history
         self._position = position
         self._namespace = namespace
@@ -74,11 +76,15 @@ class Watch:
             self._stop()
             self._stop = None
 
-    def poll(self, until: int | None = None) -> list[WatchEvent]:
-        """What happened since the last call; `until` leaves later revisions for another time."""
+    def poll(self, until: int | None = None, most: int | None = None) -> list[WatchEvent]:
+        """What happened since the last call; `until` leaves later revisions for another time, and `most` what is more
+        than so many changes."""
         if self._initial and until is not None and until < self.revision:
             return []
         changes = self._changes(until)
+        self.behind = most is not None and len(changes) > most
+        if self.behind:
+            changes = changes[:most]
         if not changes:
             events, self._initial = self._initial, []
             return events

@@ -3,7 +3,7 @@
 from mooring.apiserver.calls import Call, Context, not_found, wrong_method
 from mooring.apiserver.messages.responses import Response
 from mooring.kube.status import TooLargeVersionError
-from mooring.registry.lists import parse_revision
+from mooring.registry.lists import ListOptions, parse_revision
 
 __all__ = ["get", "list_"]
 
@@ -28,21 +28,21 @@ def get(context: Context, call: Call) -> Response:
     return response
 
 
-def list_(context: Context, call: Call) -> Response:
+async def list_(context: Context, call: Call) -> Response:
     """The objects of a kind, of all namespaces or of one, or a page of them."""
     request = call.request
-    if not request.query:
-        found = context.registry.list(call.resource, call.target.namespace)
-    else:
-        found = context.registry.list(
-            call.resource,
-            call.target.namespace,
-            label_selector=request.text("labelSelector"),
-            field_selector=call.field_selector,
-            limit=request.number("limit"),
-            continue_=request.text("continue"),
-            resource_version=request.text("resourceVersion"),
-            resource_version_match=request.text("resourceVersionMatch"),
-            send_initial_events=request.flag("sendInitialEvents"),
-        )
+    options: ListOptions = {}
+    if request.query:
+        options = {
+            "label_selector": request.text("labelSelector"),
+            "field_selector": call.field_selector,
+            "limit": request.number("limit"),
+            "continue_": request.text("continue"),
+            "resource_version": request.text("resourceVersion"),
+            "resource_version_match": request.text("resourceVersionMatch"),
+            "send_initial_events": request.flag("sendInitialEvents"),
+        }
+    found = await context.webhooks.read_slices(
+        lambda: context.registry.list_slices(call.resource, call.target.namespace, **options), request.turn
+    )
     return context.representations.many(request, call.representation, call.resource, found)

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from mooring.kube.json_errors import json_complaint
+from mooring.kube.nesting import DEPTH_LIMIT, TOO_DEEP, is_deeper
 from mooring.kube.status import ApiError, BadRequestError
 from mooring.registry.patches import PatchType
 
@@ -23,9 +24,6 @@ __all__ = [
     "read_json",
 ]
 
-
-# The real server stops at 10,000; no kind comes near either. The deepest schema of a real definition nests about 60.
-DEPTH_LIMIT: Final = 200
 
 _SHOWN: Final = 30
 _LARGE_YAML: Final = 32 * 1024
@@ -60,28 +58,13 @@ def read_json(body: bytes) -> Any:
     try:
         value = msgspec.json.decode(body)
     except RecursionError:
-        raise _too_deep() from None
+        raise BadRequestError(TOO_DEEP) from None
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise BadRequestError(json_complaint(body) or str(error)) from None
-    check_depth(value, body.count(b"{") + body.count(b"["))
+    # Without that many brackets it cannot be too deep, and nothing needs to be walked.
+    if body.count(b"{") + body.count(b"[") > DEPTH_LIMIT and is_deeper(value):
+        raise BadRequestError(TOO_DEEP)
     return value
-
-
-def check_depth(value: Any, brackets: int) -> None:
-    """Refuse what is nested too deep. Without that many brackets it cannot be, and nothing needs to be walked."""
-    if brackets <= DEPTH_LIMIT:
-        return
-    level: list[Any] = [value]
-    for _ in range(DEPTH_LIMIT):
-        level = [
-            inner
-            for outer in level
-            for inner in (outer.values() if outer.__class__ is dict else outer)
-            if inner.__class__ is dict or inner.__class__ is list
-        ]
-        if not level:
-            return
-    raise _too_deep()
 
 
 async def decode_object(content_type: str, body: bytes, kind: str) -> Any:
@@ -152,11 +135,7 @@ def _read_protobuf(body: bytes) -> Any:
     try:
         return decode(body)
     except RecursionError:
-        raise _too_deep() from None
-
-
-def _too_deep() -> BadRequestError:
-    return BadRequestError(f"exceeded max depth: objects and lists may be nested {DEPTH_LIMIT} deep")
+        raise BadRequestError(TOO_DEEP) from None
 
 
 def _unsupported(accepted: tuple[str, ...] | list[str]) -> UnsupportedMediaTypeError:

@@ -1,9 +1,10 @@
 """Representations of objects and lists, as a client negotiated them: whole, metadata alone, or the rows of a Table."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final
 
+from mooring.apiserver.messages.list_body import ListBody
 from mooring.apiserver.messages.negotiation import Representation
 from mooring.apiserver.messages.request import HttpRequest
 from mooring.apiserver.messages.responses import Response, encode, json_response
@@ -18,8 +19,6 @@ __all__ = ["Representations"]
 # Objects as they are stored to objects as they are answered.
 Transform = Callable[[Sequence[Object]], Sequence[Object]]
 
-# Objects that are encoded between two chances for other requests; a few milliseconds at most.
-_SLICE_OBJECTS: Final = 200
 _INCLUDES: Final = ("", "Metadata", "None", "Object")
 
 
@@ -120,13 +119,8 @@ def _head(kind: str, api_version: str, metadata: Object) -> bytes:
 
 
 def _list_response(head: bytes, items: Sequence[Object], transform: Transform) -> Response:
-    if len(items) <= _SLICE_OBJECTS:
-        return Response(200, b"".join(_pieces(head, items, transform)))
-    return Response(200, _pieces(head, items, transform))
-
-
-def _pieces(head: bytes, items: Sequence[Object], transform: Transform) -> Iterator[bytes]:
-    for start in range(0, len(items), _SLICE_OBJECTS):
-        # Without the brackets of the slice: it continues the one list.
-        yield (b"," if start else head) + encode(transform(items[start : start + _SLICE_OBJECTS]))[1:-1]
-    yield b"]}" if items else head + b"]}"
+    body = ListBody(head, items, transform)
+    pieces = iter(body)
+    first = next(pieces)
+    # Nearly every list is short, and sent at once.
+    return Response(200, first if next(pieces, None) is None else body)

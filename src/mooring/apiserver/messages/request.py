@@ -1,5 +1,6 @@
 """An HTTP request as handlers see it: headers, query and body, each parsed on first use and bounded in size."""
 
+import asyncio
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
@@ -107,6 +108,13 @@ class HttpRequest:
     def push(self) -> Push | None:
         """Sends a part of a streamed answer at once, where the connection can."""
         return self._scope.get("push")
+
+    async def turn(self) -> None:
+        """Let the requests of others be served before the next slice of this one."""
+        if (turn := self._scope.get("turn")) is not None:
+            await turn()
+        else:
+            await asyncio.sleep(0)
 
     @property
     def upgrade(self) -> Upgrade | None:

@@ -1,19 +1,20 @@
 """Responses of handlers, and how they are sent with the headers that every response of an API server has.
 
-A body is bytes, or pieces that are encoded while they are sent: other requests are served between two pieces, so that a
-list of ten thousand objects does not block the server.
+A body is bytes, or a list in pieces that are encoded while they are sent: other requests are served between two pieces,
+so that a list of ten thousand objects does not block the server.
 """
 
 import asyncio
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import msgspec
 
+from mooring.apiserver.messages.list_body import ListBody
 from mooring.kube.status import ApiError
-from mooring.net.asgi import Header, Send
+from mooring.net.asgi import Header, Send, Turn
 
 __all__ = [
     "JSON",
@@ -48,7 +49,7 @@ class Response:
     """
 
     status: int
-    body: bytes | Iterable[bytes]
+    body: bytes | ListBody
     content_type: bytes = JSON
     headers: Sequence[Header] = ()
     revision: int | None = None
@@ -62,8 +63,9 @@ def pretty(response: Response) -> Response:
     """The same for a person to read, indented as the real server does it."""
     if response.content_type != JSON:
         return response
-    body = response.body if isinstance(response.body, bytes) else b"".join(response.body)
-    return replace(response, body=msgspec.json.format(body, indent=2))
+    if isinstance(response.body, ListBody):
+        return replace(response, body=response.body.indented())
+    return replace(response, body=msgspec.json.format(response.body, indent=2))
 
 
 def text_response(text: str, status: int = 200, headers: Sequence[Header] = ()) -> Response:
@@ -94,7 +96,8 @@ def warning_headers(warnings: Sequence[str]) -> list[Header]:
     return found
 
 
-async def send_response(send: Send, response: Response, *, gzip: bool = False) -> None:
+async def send_response(send: Send, response: Response, turn: Turn, *, gzip: bool = False) -> None:
+    """Send it all; `turn` lets other requests be served."""
     body = response.body
     headers: list[Header] = [(b"content-type", response.content_type), *response.headers]
     if not (response.headers and any(name == b"cache-control" for name, _ in response.headers)):
@@ -107,10 +110,12 @@ async def send_response(send: Send, response: Response, *, gzip: bool = False) -
         await send({"type": "http.response.start", "status": response.status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
         return
-    await _send_pieces(send, response.status, headers, body, gzip=gzip)
+    await _send_pieces(send, response.status, headers, body, turn, gzip=gzip)
 
 
-async def _send_pieces(send: Send, status: int, headers: list[Header], pieces: Iterable[bytes], *, gzip: bool) -> None:
+async def _send_pieces(
+    send: Send, status: int, headers: list[Header], pieces: ListBody, turn: Turn, *, gzip: bool
+) -> None:
     packer = None
     if gzip:
         packer = _packer()
@@ -120,7 +125,7 @@ async def _send_pieces(send: Send, status: int, headers: list[Header], pieces: I
         if packer is not None:
             piece = await asyncio.to_thread(packer.compress, piece)
         await send({"type": "http.response.body", "body": piece, "more_body": True})
-        await asyncio.sleep(0)
+        await turn()
     await send({"type": "http.response.body", "body": packer.flush() if packer is not None else b""})
 
 

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 import msgspec
 
-from mooring.apiserver.protobuf.wire import DEPTH_LIMIT, MalformedProtobuf, Read, WireReader
+from mooring.apiserver.protobuf.wire import MalformedProtobuf, Read, WireReader
+from mooring.kube.nesting import DEPTH_LIMIT, is_deeper
 
 __all__ = ["NUMBERS", "TEXTS", "schema_or_bool", "schema_or_list", "schema_or_strings"]
 
@@ -118,23 +119,9 @@ def _raw(reader: WireReader, start: int, stop: int, depth: int) -> Any:
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise MalformedProtobuf(f"the JSON in it cannot be read: {error}") from None
     # Without that many brackets it cannot be too deep, and nothing needs to be walked.
-    if text.count(b"{") + text.count(b"[") + depth > DEPTH_LIMIT and _is_deeper(value, DEPTH_LIMIT - depth):
+    if text.count(b"{") + text.count(b"[") + depth > DEPTH_LIMIT and is_deeper(value, DEPTH_LIMIT - depth):
         raise MalformedProtobuf(f"it is nested more than {DEPTH_LIMIT} deep")
     return value
-
-
-def _is_deeper(value: Any, limit: int) -> bool:
-    level = [value]
-    for _ in range(limit):
-        level = [
-            inner
-            for outer in level
-            if outer.__class__ is dict or outer.__class__ is list
-            for inner in (outer.values() if outer.__class__ is dict else outer)
-        ]
-        if not level:
-            return False
-    return True
 
 
 # Read from a number; a double from its eight bytes.

@@ -11,11 +11,11 @@ bounded, and so is the number of parts, because two bytes can stand for a part t
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
+from mooring.kube.nesting import DEPTH_LIMIT
 from mooring.kube.objects import Object
 
 __all__ = [
     "BYTES",
-    "DEPTH_LIMIT",
     "FIXED64",
     "INLINE",
     "KEEP",
@@ -40,8 +40,6 @@ _GROUP: Final = 3
 _END_GROUP: Final = 4
 _FIXED32: Final = 5
 
-# Objects are walked recursively behind this point. Schemas of real definitions nest about 60 deep.
-DEPTH_LIMIT: Final = 200
 _MAX_PARTS: Final = 200_000
 _MAX_VARINT_BYTES: Final = 10
 _ENTRY_KEY: Final = 1 << 3 | BYTES

@@ -2,10 +2,12 @@
 
 The streams of a kind hear of changes after the commit that made the changes durable. The first change after a pause is
 broadcast at once, and changes that follow it quickly are broadcast together: ten milliseconds of delay harm no watcher,
-but waking every watcher for each of a thousand changes costs both sides more than the changes do.
+but waking every watcher for each of a thousand changes costs both sides more than the changes do. A broadcast to
+thousands of streams takes a tenth of a second, so requests are served in between.
 """
 
 import asyncio
+from time import perf_counter
 from typing import Final
 
 from mooring.apiserver.group_commit import GroupCommit
@@ -18,6 +20,8 @@ __all__ = ["WatchBroadcaster"]
 _PAUSE_SECONDS_PER_STREAM: Final = 0.0001
 _MIN_PAUSE_SECONDS: Final = 0.01
 _MAX_PAUSE_SECONDS: Final = 0.02
+# How long streams are delivered to before other requests are served.
+_SLICE_SECONDS: Final = 0.01
 
 
 class WatchBroadcaster:
@@ -27,6 +31,8 @@ class WatchBroadcaster:
         self.streams: set[WatchStream] = set()
         self._group_commit = group_commit
         self._scheduled = False
+        # Whether a broadcast is under way, and whether something has changed that its first streams have not heard of.
+        self._delivering = self._changed_meanwhile = False
         self._last_broadcast = 0.0
         # Never polled: only its wake callback is used, which is called on every change.
         self._trigger = registry.watch(resource, resource_version=str(registry.revision), wake=self._changed)
@@ -36,7 +42,9 @@ class WatchBroadcaster:
         self._group_commit.cancel(self._broadcast)
 
     def _changed(self) -> None:
-        if not self._scheduled:
+        if self._delivering:
+            self._changed_meanwhile = True
+        elif not self._scheduled:
             self._scheduled = True
             self._group_commit.call_when_durable(self._broadcast)
 
@@ -52,8 +60,19 @@ class WatchBroadcaster:
     def _broadcast_now(self) -> None:
         self._scheduled = False
         self._last_broadcast = asyncio.get_running_loop().time()
-        for stream in self.streams:
-            stream.deliver()
-        if self.streams and not self._group_commit.settled:
+        self._delivering = True
+        self._deliver(list(self.streams))
+
+    def _deliver(self, streams: list[WatchStream]) -> None:
+        """Deliver to these streams, in as many slices as that takes."""
+        end = perf_counter() + _SLICE_SECONDS
+        while streams:
+            streams.pop().deliver()
+            if streams and perf_counter() >= end:
+                asyncio.get_running_loop().call_soon(self._deliver, streams)
+                return
+        self._delivering = False
+        if self.streams and (self._changed_meanwhile or not self._group_commit.settled):
             # Writes that arrived during the commit are broadcast after the next one.
+            self._changed_meanwhile = False
             self._changed()

@@ -2,12 +2,13 @@
 
 The broadcaster polls the watch before it wakes the task (`deliver`), so that a thousand watches of one pod each cost
 next to nothing when another pod changes. Events are pushed to the socket at once if the client keeps up. While the
-client is slow to read, the task waits for it and no events are buffered; afterwards the task polls again.
+client is slow to read, the task waits for it with one slice of events at most; afterwards it polls again, and a client
+that has fallen behind what the history keeps gets 410.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
@@ -24,8 +25,10 @@ __all__ = ["STREAM_HEADERS", "WatchStream", "end_with"]
 
 
 STREAM_HEADERS: Final = [(b"content-type", JSON), (b"cache-control", b"no-cache, private")]
-# Events that are encoded and sent between two chances for other requests.
+# Changes that are polled together, and bytes that are sent between two chances for other requests. A client that reads
+# nothing leaves so much in memory, and one event more.
 _SLICE_EVENTS: Final = 200
+_SLICE_BYTES: Final = 64 * 1024
 
 _log = logging.getLogger(__name__)
 
@@ -83,21 +86,19 @@ class WatchStream:
             # The task will meet the same exception, and can report the error or wait for the webhook.
             self.wake()
             return
-        if self._ready and not self._pushed():
+        if not self._pushed() or self._watch.behind:
             self.wake()
 
     def _pushed(self) -> bool:
-        """Whether the ready events were sent without the task."""
-        if self._push is None or len(self._ready) > _SLICE_EVENTS:
-            return False
+        """Whether the ready events were all sent without the task."""
         try:
-            pushed = self._push(lambda: self._encode_all(self._ready))
+            while self._ready:
+                if self._push is None or not self._push(self._encode_slice):
+                    return False
         except Exception:
             # It will fail in the task too, which reports it.
             return False
-        if pushed:
-            self._ready = []
-        return pushed
+        return True
 
     async def run(self, request: HttpRequest, send: Send) -> None:
         self._push = request.push
@@ -116,15 +117,15 @@ class WatchStream:
                         # A conversion webhook has to be called; events that arrive meanwhile are polled afterwards.
                         await pending.settle(True)
                         continue
-                events, self._ready = self._ready, []
-                await self._send(send, events)
+                any_ready = bool(self._ready)
+                await self._send_ready(request, send)
                 if self._loop.time() >= self._next_deadline():
                     timer.cancel()
                     if await self._send_due_bookmark(send):
                         break
                     timer = self._loop.call_at(self._next_deadline(), self.wake)
                     continue
-                if events:
+                if any_ready:
                     continue
                 if self._over():
                     break
@@ -151,25 +152,39 @@ class WatchStream:
         self._waiter = None
 
     def _poll(self) -> list[WatchEvent]:
-        """The durable events that were not polled before."""
-        events = self._watch.poll(self._group_commit.durable)
+        """The next durable events that were not polled before."""
+        durable = self._group_commit.durable
+        events = self._watch.poll(durable, _SLICE_EVENTS)
+        while not events and self._watch.behind:
+            # None of those changes was of interest.
+            events = self._watch.poll(durable, _SLICE_EVENTS)
         if self._bookmark_every is None:
             return [event for event in events if event.type != "BOOKMARK"]
         return events
 
-    async def _send(self, send: Send, events: Sequence[WatchEvent]) -> None:
-        for start in range(0, len(events), _SLICE_EVENTS):
-            if start:
-                await asyncio.sleep(0)
-            body = self._encode_all(events[start : start + _SLICE_EVENTS])
-            await send({"type": "http.response.body", "body": body, "more_body": True})
+    async def _send_ready(self, request: HttpRequest, send: Send) -> None:
+        while self._ready and not self._gone:
+            await send({"type": "http.response.body", "body": self._encode_slice(), "more_body": True})
+            if self._ready:
+                await request.turn()
         self._encode = self._encoder.encode_shared
 
-    def _encode_all(self, events: Sequence[WatchEvent]) -> bytes:
-        lines = []
-        for event in events:
-            lines.append(self._encode(self._event_format, event))
+    def _encode_slice(self) -> bytes:
+        """The lines of the first ready events, which are then no longer ready."""
+        if len(self._ready) == 1:
+            line = self._encode(self._event_format, self._ready[0])
             self._event_format.headless = True
+            self._ready = []
+            return line
+        lines, size = [], 0
+        for event in self._ready:
+            line = self._encode(self._event_format, event)
+            self._event_format.headless = True
+            lines.append(line)
+            size += len(line)
+            if size >= _SLICE_BYTES:
+                break
+        del self._ready[: len(lines)]
         return b"".join(lines)
 
     def _next_deadline(self) -> float:

@@ -83,7 +83,7 @@ def failure_of(answer: HttpResponse) -> str:
         found = msgspec.json.decode(body)
         if isinstance(found, dict) and found.get("kind") == "Status" and found.get("message"):
             return str(found["message"])
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         pass
     is_text = answer.headers.get(b"content-type", b"text/plain").startswith(b"text/")
     text = body[:2048].decode(errors="replace").strip() if is_text else "unknown"

@@ -4,7 +4,7 @@ answered.
 The first attempt goes to the registry as if there were no webhooks, so a request that matches none costs nothing here.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import TypeVar
 
 from mooring.admission.reviews import GroupVersionKind
@@ -18,8 +18,10 @@ from mooring.apiserver.webhooks.invoker import Reinvocation, WebhookInvoker
 from mooring.apiserver.webhooks.pending import Pending, settled
 from mooring.apiserver.webhooks.review import AdmissionAttributes
 from mooring.kube.objects import Object
+from mooring.net.asgi import Turn
 from mooring.registry import AdmissionRequest, Registry, Resource
 from mooring.registry.admission.chain import Operation
+from mooring.registry.slices import finish
 
 __all__ = ["Webhooks"]
 
@@ -69,6 +71,14 @@ class Webhooks:
         except Pending as pending:
             first = pending
         return await settled(attempt, first, whole=whole)
+
+    async def read_slices(self, attempt: Callable[[], Generator[None, None, T]], turn: Turn) -> T:
+        """The same for what reads all objects of a kind: others have their turn between two slices of it."""
+        try:
+            return await _in_turns(attempt(), turn)
+        except Pending as pending:
+            first = pending
+        return await settled(lambda: finish(attempt()), first, whole=True)
 
     async def write(
         self, call: Call, attempt: Callable[[], T], options: OptionsFor, *operations: Operation, name: str | None = None
@@ -129,6 +139,16 @@ class Webhooks:
 
     def _invoker(self, about: AdmissionAttributes, generated: str | None) -> WebhookInvoker:
         return WebhookInvoker(self._registry, self._client, about, generated)
+
+
+async def _in_turns(slices: Generator[None, None, T], turn: Turn) -> T:
+    while True:
+        try:
+            next(slices)
+        except StopIteration as end:
+            made: T = end.value
+            return made
+        await turn()
 
 
 def _attributes(

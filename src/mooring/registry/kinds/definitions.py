@@ -141,7 +141,7 @@ class CustomResourceDefinitions:
         core = self._core
         definitions = core.resources.of_kind(*_KIND)
         found = core.find(definitions, "", store)
-        if found is None or "deletionTimestamp" not in found["metadata"] or core.storage.items(store):
+        if found is None or "deletionTimestamp" not in found["metadata"] or not core.storage.is_empty(store):
             return
         kept = [each for each in found["metadata"].get("finalizers", ()) if each != CLEANUP]
         if kept:
