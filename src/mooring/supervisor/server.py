@@ -40,6 +40,7 @@ def main() -> int:
                 key=Path(config["key"]),
                 signing_key=Path(config["signing_key"]),
                 authority=Path(config["authority"]),
+                audit_log=None if config["audit_log"] is None else Path(config["audit_log"]),
                 nodes=NodeAccess(Certificates(Path(config["authority"]).parent), config["node_token"]),
             ),
             prepare=_prepare(config["controllers"], config["fleet_rules"], config["configuration"]),
