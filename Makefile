@@ -9,13 +9,16 @@
 #   make advice-proof  paste what `mooring explain` proposes, 500 times, and count the pods that land (kubectl needed; minutes)
 #   make page    build the web page into the checkout (`make up` and `make test` do it)
 #   make bench   measure against the budgets
+#   make soak    churn, kill -9, stops and floods for an hour, and whether every promise was kept (MINUTES=5 for less)
+#   make fuzz    a million requests that no client should send, drawn from a seed (REQUESTS=10000 for fewer)
+#   make simulations  10,000 seeds of every feature under faults (SEEDS=100 for fewer; hours)
 #   make setup   make .venv/ (the others do it when needed)
 
 BIN := .venv/bin
 # PYTHON=... names the interpreter for .venv; UV= goes without uv.
 
 .DEFAULT_GOAL := test
-.PHONY: up page tour test lint tools conformance advice-proof bench setup clean
+.PHONY: up page tour test lint tools conformance advice-proof bench soak fuzz simulations setup clean
 
 setup: .venv/ready
 
@@ -51,6 +54,15 @@ advice-proof: .venv/ready
 
 bench: .venv/ready
 	$(BIN)/python -m bench
+
+soak: .venv/ready
+	$(BIN)/python -m bench.soak --minutes $(or $(MINUTES),60)
+
+fuzz: .venv/ready
+	$(BIN)/python -m tests.apiserver.fuzz --requests $(or $(REQUESTS),1000000)
+
+simulations: .venv/ready
+	$(BIN)/python -m tests.simulations --seeds $(or $(SEEDS),10000)
 
 clean:
 	rm -rf .venv dist bench/out .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

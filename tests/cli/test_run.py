@@ -147,6 +147,10 @@ def test_every_controller_is_known_by_name() -> None:
         (("--controllers", "-*"), "--controllers -* leaves none; mooring run --list names them all"),
         (("--health", "nowhere"), '--health "nowhere" is not HOST:PORT'),
         (("--kubeconfig", "absent"), "absent: "),
+        (("--leader-elect-lease-duration", "500ms"), "--leader-elect-lease-duration must be 1s or more"),
+        (("--leader-elect-renew-deadline", "15s"), "--leader-elect-renew-deadline must be less than "),
+        (("--leader-elect-retry-period", "9s"), "--leader-elect-retry-period must be more than 0 and, times 1.2, less"),
+        (("--leader-elect-retry-period", "0s"), "--leader-elect-retry-period must be more than 0 and, times 1.2, less"),
     ],
 )
 def test_bad_input_is_one_line(arguments: tuple[str, ...], problem: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -233,3 +234,26 @@ def test_an_api_without_any_controller_is_one_too(tmp_path: Path) -> None:
         running.says("5 nodes of the default fleet")
         assert "conditions" not in running.get("/api/v1/nodes/cpu-1")["status"]
         assert running.stop() == 0
+
+
+def test_the_audit_log_goes_on_over_restarts_and_renames(tmp_path: Path) -> None:
+    log = tmp_path / "audit.log"
+
+    def created(file: Path) -> list[str]:
+        events = [json.loads(line) for line in file.read_text().splitlines()]
+        assert {event["level"] for event in events} == {"Metadata"}
+        mine = [event for event in events if (event["verb"], event["requestURI"]) == ("create", MAPS)]
+        assert {event["user"]["username"] for event in mine} <= {"mooring-admin"}
+        return [event["objectRef"]["name"] for event in mine]
+
+    with up(tmp_path, "--controllers", "scheduler", "--audit-log", "audit.log") as running:
+        running.ready()
+        create_map(running, "one")
+        os.kill(running.child("server"), signal.SIGTERM)
+        running.says("The API server answers again.")
+        assert created(log) == ["one"]
+        log.rename(tmp_path / "old.log")
+        create_map(running, "two")
+        assert running.stop() == 0
+    assert created(tmp_path / "old.log") == ["one"]
+    assert created(log) == ["two"]

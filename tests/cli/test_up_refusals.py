@@ -94,6 +94,13 @@ def test_a_folder_without_permission_is_said(tmp_path: Path) -> None:
         ),
         (("--fleet", "nowhere.yaml"), "nowhere.yaml: "),
         (("--fleet", "-"), "--fleet takes a file, not standard input"),
+        (
+            ("--audit-log", "nowhere/audit.log"),
+            "--audit-log nowhere/audit.log: No such file or directory; name a file that can be written",
+        ),
+        (("--audit-log", "."), "--audit-log .: Is a directory; name a file that can be written"),
+        (("--audit-log", "-"), "--audit-log takes a file, not standard output"),
+        (("--audit-log", "good.log", "--bind", "192.0.2.1:0"), "192.0.2.1 is not an address of this machine"),
         (("--levitate",), "No such option '--levitate'"),
     ],
 )

@@ -339,3 +339,18 @@ async def test_a_token_with_a_line_break_is_refused_before_it_is_sent() -> None:
         with pytest.raises(MooringError, match="line break"):
             await everything(transport, "v1", "ConfigMap")
         await transport.close()
+
+
+@awaited
+async def test_a_fenced_transport_reads_and_sends_no_write_that_it_may_not() -> None:
+    allowed = [True]
+    async with served() as server, transport_to(server.url) as transport:
+        fenced = transport.fenced(lambda: allowed[0])
+        await fenced.write(creation(config_map("a")))
+        allowed[0] = False
+        with pytest.raises(Unreachable, match="was not sent: another replica may be leading"):
+            await fenced.write(creation(config_map("b")))
+        assert (await fenced.get("v1", "ConfigMap", "default", "a"))["metadata"]["name"] == "a"
+        assert server.registry.find("v1", "ConfigMap", "default", "b") is None
+        # The others are not held back.
+        await transport.write(creation(config_map("c")))

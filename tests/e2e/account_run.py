@@ -11,10 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from mooring.testing.builders import node
-from mooring.testing.controlplane import EXTRAS, ControlPlane
+from mooring.testing.controlplane import EVERY_REQUEST, EXTRAS, ControlPlane
 from mooring.testing.homes import GATES, home_in, simulated
 from mooring.testing.http import Api
 from mooring.testing.processes import ProgramProcess
@@ -24,22 +22,15 @@ RBAC = "/apis/rbac.authorization.k8s.io/v1"
 USER = "system:serviceaccount:mooring-system:mooring"
 PAGE_USER = "system:serviceaccount:mooring-system:mooring-ui"
 # Every request of the service accounts, and how it was answered.
-AUDIT = {
-    "apiVersion": "audit.k8s.io/v1",
-    "kind": "Policy",
-    "omitStages": ["RequestReceived"],
-    "rules": [{"level": "Metadata", "users": [USER, PAGE_USER]}, {"level": "None"}],
-}
+AUDIT = {**EVERY_REQUEST, "rules": [{"level": "Metadata", "users": [USER, PAGE_USER]}, {"level": "None"}]}
 
 
 @contextmanager
 def audited_plane(folder: Path, *flags: str) -> Iterator[tuple[ControlPlane, Api]]:
     """A control plane that records what the account asks for, with two simulated nodes."""
-    (folder / "audit.yaml").write_text(yaml.safe_dump(AUDIT), encoding="utf-8")
-    audit = [f"--audit-policy-file={folder / 'audit.yaml'}", f"--audit-log-path={folder / 'audit.log'}"]
     enforced = "--enable-admission-plugins=OwnerReferencesPermissionEnforcement"
     with (
-        ControlPlane(folder, EXTRAS, gates=GATES, flags=[*audit, enforced, *flags]) as plane,
+        ControlPlane(folder, EXTRAS, gates=GATES, flags=[enforced, *flags], audit=AUDIT) as plane,
         Api(plane.url, plane.token, plane.ca) as api,
     ):
         for number in range(2):
@@ -89,7 +80,6 @@ class AccountRun(Run):
 
     def audited(self, user: str = USER) -> list[dict[str, Any]]:
         """The requests of an account."""
-        lines = (self.plane.folder / "audit.log").read_text(encoding="utf-8").splitlines()
-        found = [each for each in map(json.loads, lines) if each["user"]["username"] == user]
+        found = [each for each in self.home.audited() if each["user"]["username"] == user]
         assert found, "nothing was audited"
         return [{**each, "code": each["responseStatus"]["code"]} for each in found]

@@ -104,12 +104,12 @@ class Fuzz:
     def kinds(self) -> set[tuple[str, str]]:
         return set(self._seeds)
 
-    def new_object(self) -> tuple[Resource, Any]:
+    def new_object(self, *, mutated: bool = True) -> tuple[Resource, Any]:
         """Something to create, and the kind that it is, or was, of."""
         kind = self._draw.choice(sorted(self._seeds))
         resource = self._registry.resource(*kind)
         obj = copy.deepcopy(self._draw.choice(self._seeds[kind]))
-        return resource, self._mutated(obj, resource)
+        return resource, self._mutated(obj, resource) if mutated else obj
 
     def step(self) -> str | None:
         """Write something; what broke, with the request, or None."""

@@ -78,6 +78,17 @@ def test_applying_the_same_again_changes_nothing(world: World) -> None:
     assert again["metadata"]["resourceVersion"] == made["metadata"]["resourceVersion"]
 
 
+def test_a_status_of_a_kind_that_has_none_is_an_unknown_field(world: World) -> None:
+    made = world.make("configmap", config())
+    warnings: list[str] = []
+    body = {"status": {"phase": "Odd"}}
+    same = patch(world, "configmap", "c", "merge", body, field_validation="Warn", warnings=warnings)
+    assert same == made
+    assert warnings == ['unknown field "status"']
+    with refused(422, 'unknown field "status"'):
+        patch(world, "configmap", "c", "merge", body, field_validation="Strict")
+
+
 def test_apply_needs_a_manager(world: World) -> None:
     with refused(422, "fieldManager: Required value: is required for apply patch"):
         patch(world, "configmap", "c", "apply", applied(a="1"))

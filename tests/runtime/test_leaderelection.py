@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 
 import pytest
 
@@ -163,3 +164,57 @@ async def test_work_that_ends_by_itself_ends_the_candidacy() -> None:
     registry = Registry(now=now())
     await Election(transport_in(registry), "default", "crew", "a", config=QUICK).run(work, asyncio.Event())
     assert held(registry)["holderIdentity"] == ""
+
+
+@awaited
+async def test_a_leader_that_was_stopped_for_too_long_may_not_write_until_it_has_renewed() -> None:
+    registry = Registry(now=now())
+    log: list[str] = []
+    time, answers = [100.0], asyncio.Event()
+    answers.set()
+
+    async def wait(request: Request) -> None:
+        await answers.wait()
+
+    election = Election(Hooked(registry, before=wait), "default", "crew", "a", config=QUICK, monotonic=lambda: time[0])
+    assert not election.may_write()
+    stop = asyncio.Event()
+    task = asyncio.create_task(election.run(worker("a", log), stop))
+    await until(lambda: log)
+    assert election.may_write()
+    # As it is for a process in SIGSTOP: the time goes on, and nothing was done in it.
+    answers.clear()
+    time[0] += QUICK.deadline
+    assert not election.may_write()
+    answers.set()
+    await until(election.may_write)
+    stop.set()
+    await task
+    assert not election.may_write()
+
+
+@pytest.mark.parametrize("ahead", [timedelta(hours=1), timedelta(hours=-1)], ids=["ahead", "behind"])
+@awaited
+async def test_a_candidate_whose_clock_is_wrong_waits_as_long_as_any_other(ahead: timedelta) -> None:
+    registry = Registry(now=now())
+    log: list[str] = []
+    stops = {name: asyncio.Event() for name in ("right", "wrong")}
+    right = Election(transport_in(registry), "default", "crew", "right", config=QUICK)
+    skewed = Election(transport_in(registry), "default", "crew", "wrong", config=QUICK, clock=lambda: now() + ahead)
+    leading = asyncio.create_task(right.run(worker("right", log), stops["right"]))
+    await until(lambda: log)
+    waiting = asyncio.create_task(skewed.run(worker("wrong", log), stops["wrong"]))
+    # A whole lease, in which it sees renewals at moments that its own clock calls long gone or yet to come.
+    await asyncio.sleep(QUICK.duration)
+    assert log == ["right begins"]
+    stops["right"].set()
+    await leading
+    await until(lambda: "wrong begins" in log)
+    again = Election(transport_in(registry), "default", "crew", "right", config=QUICK)
+    stops["again"] = asyncio.Event()
+    back = asyncio.create_task(again.run(worker("again", log), stops["again"]))
+    await asyncio.sleep(QUICK.duration)
+    assert log == ["right begins", "right ends", "wrong begins"]
+    stops["wrong"].set()
+    stops["again"].set()
+    await asyncio.gather(waiting, back)

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature
 
 from mooring.client.inprocess import AsyncInProcess
 from mooring.client.transport import Request
@@ -159,6 +161,40 @@ def test_certificates_are_renewed_without_a_new_socket(
     bundle = base64.b64decode(keys.bundle)
     assert bundle.count(b"BEGIN CERTIFICATE") == 2
     assert base64.b64decode(trusted) in bundle
+
+
+def trusts(bundle: str, certificate: x509.Certificate) -> bool:
+    """Whether an API server whose configurations have this caBundle accepts the certificate."""
+    for authority in x509.load_pem_x509_certificates(base64.b64decode(bundle)):
+        with suppress(ValueError, InvalidSignature):
+            certificate.verify_directly_issued_by(authority)
+            return True
+    return False
+
+
+def test_replicas_renew_for_years_and_show_nothing_that_the_registered_bundle_does_not_trust(
+    tmp_path: Path,
+) -> None:
+    """The API server hears of a new authority long before a replica shows a certificate that it has signed."""
+    life, moments = timedelta(days=365), [datetime.now(UTC)]
+    replicas = [Keys(CertificateFolder(tmp_path), NAMES, lambda: moments[0], life) for _ in range(2)]
+    for keys in replicas:
+        asyncio.run(keys.look())
+    registered = replicas[0].bundle
+    certificates, bundles = {shown(replicas[0])}, {registered}
+    for turn in range(84):
+        moments[0] += life / 6
+        # They look one after the other; the second one shows meanwhile what it had.
+        asyncio.run(replicas[turn % 2].look())
+        for keys in replicas:
+            certificate = x509.load_der_x509_certificate(shown(keys))
+            assert certificate.not_valid_after_utc > moments[0]
+            assert trusts(registered, certificate)
+            certificates.add(shown(keys))
+        registered = replicas[turn % 2].bundle
+        bundles.add(registered)
+    assert len(certificates) > 10
+    assert len(bundles) >= 3
 
 
 @pytest.mark.parametrize("keep", KEPT)

@@ -19,6 +19,7 @@ def main() -> int:
     parser.add_argument("--key", type=Path, help="key of the certificate")
     parser.add_argument("--signing-key", type=Path, help="key for tokens of ServiceAccounts; without it one in memory")
     parser.add_argument("--authority", type=Path, help="the authority that vouches for it and for clients")
+    parser.add_argument("--audit-log", type=Path, help="file to record every request in")
     parser.add_argument("--fd", type=int, help="descriptor of a bound socket")
     parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 to bind where there is no --fd")
     given = parser.parse_args()
@@ -35,6 +36,7 @@ def main() -> int:
                 key=given.key,
                 signing_key=given.signing_key,
                 authority=given.authority,
+                audit_log=given.audit_log,
             )
         )
     except (MooringError, OSError) as error:

@@ -250,6 +250,7 @@ class Application:
             pods = self.registry.resource("v1", "Pod")
             return await subresources.bind(self.context, Call(request, target, pods, representation))
         given = await decode_object(request.header(b"content-type"), await request.body(), kind)
+        request.holds(given)
         if not isinstance(given, dict) or given.get("kind") not in (None, "", kind):
             raise BadRequestError(f"the object provided is unrecognized (must be of type {kind})")
         answer = review(kind, given, request.user, target.namespace, self.access, self.context.accounts)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from mooring.apiserver.app import Application
+from mooring.apiserver.audit.log import AuditLog
 from mooring.apiserver.authentication.bootstrap_tokens import authenticate_bootstrap_token
 from mooring.apiserver.authentication.chain import AuthenticatorChain
 from mooring.apiserver.authentication.service_account_tokens import ServiceAccountTokens
@@ -55,7 +56,7 @@ class ServerConfig:
     Without `certificate` and `key` it speaks plain HTTP. `nodes` is how it fetches logs. `signing_key` signs tokens of
     ServiceAccounts; without it, they are good for as long as the process lives. `authority` vouches for `certificate`
     and for the certificates of clients. `front_proxy` has what servers behind this one know it by, `backup_files` are
-    the files that belong to a backup.
+    the files that belong to a backup, and `audit_log` is the one in which every request is recorded.
     """
 
     fd: int
@@ -69,6 +70,7 @@ class ServerConfig:
     authority: Path | None = None
     front_proxy: Certificates | None = None
     backup_files: Mapping[str, Path] = field(default_factory=dict)
+    audit_log: Path | None = None
 
 
 def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None = None) -> int:
@@ -118,7 +120,8 @@ def run_server(config: ServerConfig, prepare: Callable[[Registry], None] | None 
                 backup_files=config.backup_files,
             )
 
-        return 0 if run(make, sock, tls, bindings) else 1
+        with _audit(config.audit_log) as audit:
+            return 0 if run(make, sock, tls, bindings, audit) else 1
 
 
 def _raise_descriptor_limit() -> None:
@@ -151,6 +154,18 @@ def _tls(config: ServerConfig) -> ssl.SSLContext | None:
         return server_context(config.certificate, config.key, config.authority)
     except (OSError, ssl.SSLError) as error:
         raise ServerError(f"{config.certificate} and {config.key} cannot be used for TLS: {error}") from None
+
+
+@contextmanager
+def _audit(path: Path | None) -> Iterator[AuditLog | None]:
+    if path is None:
+        yield None
+        return
+    log = AuditLog(path)
+    try:
+        yield log
+    finally:
+        log.close()
 
 
 @contextmanager

@@ -13,6 +13,8 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from mooring.apiserver.app import Application
+from mooring.apiserver.audit.audited import AuditedApplication
+from mooring.apiserver.audit.log import AuditLog
 from mooring.apiserver.authentication.token_bindings import TokenBindings
 from mooring.apiserver.authentication.token_upkeep import TokenUpkeep
 from mooring.apiserver.maintenance import Maintenance
@@ -26,11 +28,12 @@ _FINISH_SECONDS: Final = 5.0
 
 
 class Server:
-    """One application with its HTTP server."""
+    """One application with its HTTP server, and with an audit log where there is one."""
 
-    def __init__(self, app: Application, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(self, app: Application, tls: ssl.SSLContext | None = None, audit: AuditLog | None = None) -> None:
         self._application = app
-        self.http = HttpServer(app, queue=app.queue)
+        served = app if audit is None else AuditedApplication(app, audit.append, app.context.clock)
+        self.http = HttpServer(served, queue=app.queue)
         self._tls = tls
         self._stop = asyncio.Event()
 
@@ -79,6 +82,7 @@ def run(
     sock: socket.socket,
     tls: ssl.SSLContext | None = None,
     bindings: TokenBindings | None = None,
+    audit: AuditLog | None = None,
 ) -> bool:
     """Serve until told to stop; whether all went well. `make` gets what to call when writes can no longer be stored."""
     failed = False
@@ -94,7 +98,7 @@ def run(
     async def main() -> None:
         app = make(fail)
         apps.append(app)
-        servers.append(Server(app, tls))
+        servers.append(Server(app, tls, audit))
         await _serve(servers[0], sock, app, bindings)
 
     try:

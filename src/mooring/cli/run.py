@@ -16,10 +16,12 @@ from mooring.catalog import CATALOG
 from mooring.cli.cluster_access import cluster_options
 from mooring.cli.configuration import configured
 from mooring.cli.errors import Command, exit_code
+from mooring.cli.lease_options import lease_options
 from mooring.cli.webhook_options import WebhookOptions, webhook_options
 from mooring.kube.errors import InputError
 
 if TYPE_CHECKING:
+    from mooring.runtime.drivers.leaderelection import LeaseConfig
     from mooring.runtime.settings import Configuration
     from mooring.runtime.webhooks.model import Webhook
 
@@ -45,6 +47,7 @@ _LEAST_ROOM: Final = 40
 )
 @click.option("--health", metavar="HOST:PORT", help="Serve /readyz, /livez and /metrics here. Port 0 takes a free one.")
 @exit_code
+@lease_options
 @webhook_options
 @configured(CATALOG.settings)
 def command(
@@ -54,6 +57,7 @@ def command(
     context: str | None,
     elect: bool,
     health: str | None,
+    lease_config: LeaseConfig,
     webhook_options: WebhookOptions,
     configuration: Configuration,
 ) -> int:
@@ -106,6 +110,7 @@ def command(
             webhook_serving=webhook_serving,
             note=note,
             configuration=configuration,
+            lease_config=lease_config,
         )
         try:
             run(running)

@@ -61,6 +61,12 @@ if TYPE_CHECKING:
     help="Where to serve the page and its REST API, on this machine only. Port 0 takes a free one.  "
     "[default: the one after the API's]",
 )
+@click.option(
+    "--audit-log",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Append every request and its outcome to FILE, in the format of kube-apiserver's audit log.",
+)
 @click.option("--no-ui", is_flag=True, help="Serve no page and no REST API for people.")
 @kaito_options
 @exit_code
@@ -73,6 +79,7 @@ def command(
     fleet: Path | None,
     names: str,
     page_port: int | None,
+    audit_log: Path | None,
     no_ui: bool,
     kaito_version: str | None,
     kaito_repository: str | None,
@@ -101,6 +108,10 @@ def command(
     settings = runway_settings(kaito_version, kaito_repository)
     controllers = select_controllers(names, extra=(PROCESS_NODE,))
     address = parse_address(place)
+    if audit_log is not None:
+        from mooring.apiserver.audit.log import check_audit_log
+
+        check_audit_log(audit_log)
     objects = [] if fleet is None else _check_fleet(fleet, controllers)
     folder = DataFolder(data)
     folder.check_free()
@@ -128,6 +139,7 @@ def command(
         page,
         accept_data_loss,
         settings,
+        audit_log,
     )
     return cluster.run(signals)
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
+from copy import copy
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -78,9 +79,16 @@ class HttpTransport:
         self._seconds = seconds
         self._draw = draw or random.Random()
         self._rest_mapper = RestMapper()
+        self._may_write: Callable[[], bool] | None = None
         self._headers = {"Accept": "application/json", "User-Agent": agent}
         self._metadata_headers = {**self._headers, "Accept": _METADATA}
         self._metadata_list_headers = {**self._headers, "Accept": _METADATA_LIST}
+
+    def fenced(self, may_write: Callable[[], bool]) -> HttpTransport:
+        """The same transport, which asks before it sends a write, at the last moment, whether it may."""
+        twin = copy(self)
+        twin._may_write = may_write
+        return twin
 
     @property
     def server(self) -> str:
@@ -333,6 +341,8 @@ class HttpTransport:
         while True:
             connection = connections.take() or await connections.lend()
             try:
+                if method != "GET" and self._may_write is not None and not self._may_write():
+                    raise Unreachable(f"{method} {path} was not sent: another replica may be leading")
                 # Made last, because tokens change while one waits.
                 request = connections.request(method, path, headers, data)
                 return await connection.ask(request, self._seconds)

@@ -67,6 +67,9 @@ def merge(
         _set_status(core, resource, new, current, given.get("status", _MISSING))
         return new
     same = not options.duplicate_fields and body(given) == body(current)
+    if same and not resource.has_status:
+        # Where no sub-resource is for it, a status is a field like any other, or one that the kind does not have.
+        same = given.get("status", _MISSING) == current.get("status", _MISSING)
     if same and resource.custom:
         # To Python 1 and true are the same, and a change from one to the other would be lost. Typed kinds tell later.
         same = equal(body(given), body(current))
@@ -93,8 +96,6 @@ def merge(
             new["status"] = current["status"]
         else:
             new.pop("status", None)
-    elif same and given.get("status", _MISSING) != current.get("status", _MISSING):
-        _set_status(core, resource, new, current, given.get("status", _MISSING))
     if not same:
         share(new, current)
     return new

@@ -57,6 +57,7 @@ class EmbeddedCluster:
     page: ServedPage | None = None
     accept_data_loss: bool = False
     runway_settings: RunwaySettings = DEFAULT_SETTINGS
+    audit_log: Path | None = None
     console: Console = field(default_factory=Console)
     _issued: Credentials | None = field(default=None, init=False)
     _has_fleet: bool = False
@@ -113,6 +114,7 @@ class EmbeddedCluster:
                 "controllers": self.controllers,
                 "fleet_rules": self.fleet_rules,
                 "configuration": self.configuration,
+                "audit_log": None if self.audit_log is None else str(self.audit_log),
             }
 
         return Program(

@@ -45,6 +45,7 @@ def main() -> int:
                 backup_files={path: Path(place) for path, place in config["backup_files"].items()},
                 nodes=NodeAccess(certificates, config["node_token"]),
                 front_proxy=certificates,
+                audit_log=None if config["audit_log"] is None else Path(config["audit_log"]),
             ),
             prepare=_prepare(config["controllers"], config["fleet_rules"], config["configuration"]),
         )

@@ -38,13 +38,22 @@ API_SECONDS = 90.0
 LOOPBACK = "127.0.0.1"
 NAMES = (LOOPBACK, "localhost", "kubernetes.default.svc")
 EXTRAS = ("kube-scheduler", "kube-controller-manager")
+AUDIT_LOG = "audit.log"
+# Every request, without its body, when it has been answered.
+EVERY_REQUEST = {
+    "apiVersion": "audit.k8s.io/v1",
+    "kind": "Policy",
+    "omitStages": ["RequestReceived"],
+    "rules": [{"level": "Metadata"}],
+}
 
 
 class ControlPlane:
     """Starts with `start` or `with`; `kubeconfig` is the administrator's. `flags` are more of the API server's.
 
     `users` are more users, by name, with their groups; `tokens` has a token for each. `host` is an address of this
-    machine that the API is served at, for kubelets that are elsewhere.
+    machine that the API is served at, for kubelets that are elsewhere. `audit` is the policy of an audit log, which is
+    then the file `audit.log` in the folder.
     """
 
     def __init__(
@@ -57,6 +66,7 @@ class ControlPlane:
         flags: Collection[str] = (),
         users: Mapping[str, Sequence[str]] | None = None,
         host: str = LOOPBACK,
+        audit: Mapping[str, object] | None = None,
     ) -> None:
         for name in extras:
             if name not in EXTRAS:
@@ -68,6 +78,7 @@ class ControlPlane:
         self.fsync = fsync
         self._gates = [f"--feature-gates={','.join(gates)}"] if gates else []
         self._flags = tuple(flags)
+        self._audit = audit
         self.host = host
         self.port = free_port()
         self.etcd_port = free_port()
@@ -182,6 +193,7 @@ class ControlPlane:
             # A loopback address may not be an endpoint of the kubernetes Service.
             "--endpoint-reconciler-type=none",
             *self._gates,
+            *self._audit_flags(),
             *self._flags,
         )
         server.wait_until(lambda: answers(f"{self.url}/readyz", self.ca), API_SECONDS)
@@ -200,6 +212,13 @@ class ControlPlane:
 
     def _certificate_flags(self) -> list[str]:
         return [f"--tls-cert-file={self.folder / 'server.crt'}", f"--tls-private-key-file={self.folder / 'server.key'}"]
+
+    def _audit_flags(self) -> list[str]:
+        if self._audit is None:
+            return []
+        policy = self.folder / "audit.yaml"
+        policy.write_text(yaml.safe_dump(dict(self._audit)), encoding="utf-8")
+        return [f"--audit-policy-file={policy}", f"--audit-log-path={self.folder / AUDIT_LOG}"]
 
     def _spawn(self, name: str, *flags: str) -> ProgramProcess:
         process = ProgramProcess([tool(name), *flags], self.folder / f"{name}.log")

@@ -6,6 +6,7 @@ answers. `api_only` gives the bare API server; `whole` adds scheduler and contro
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -18,7 +19,15 @@ import yaml
 from mooring.apiserver.authentication.token_file import put_token
 from mooring.kube.objects import Object
 from mooring.net.certificates import Certificates, ensure_certificates
-from mooring.testing.controlplane import EXTRAS, LOOPBACK, ControlPlane, answers, write_kubeconfig
+from mooring.testing.controlplane import (
+    AUDIT_LOG,
+    EVERY_REQUEST,
+    EXTRAS,
+    LOOPBACK,
+    ControlPlane,
+    answers,
+    write_kubeconfig,
+)
 from mooring.testing.http import Api
 from mooring.testing.processes import ProgramProcess, free_port
 
@@ -42,6 +51,12 @@ class Home:
     kubeconfig: Path
     folder: Path
     tokens: Mapping[str, str] = field(default_factory=dict)
+
+    def audited(self) -> list[Object]:
+        """The audit log so far, which bare API servers write, and whole ones that are told to."""
+        # The last line may still be on its way.
+        lines = (self.folder / AUDIT_LOG).read_text(encoding="utf-8").splitlines(keepends=True)
+        return [json.loads(line) for line in lines if line.endswith("\n")]
 
     def api(self) -> Api:
         return Api(self.url, self.token, self.ca)
@@ -106,7 +121,7 @@ def _api_command(folder: Path, certificates: Certificates, tokens: Path, port: i
     command: list[str | Path] = [sys.executable, "-m", "mooring.apiserver", "--port", str(port), "--tokens", tokens]
     command += ["--certificate", certificates.certificate, "--key", certificates.key]
     command += ["--authority", certificates.authority]
-    return [*command, "--data", folder / "data"]
+    return [*command, "--data", folder / "data", "--audit-log", folder / AUDIT_LOG]
 
 
 @contextmanager
@@ -142,7 +157,7 @@ def _home_of(kubeconfig: Path, folder: Path) -> Home:
 
 @contextmanager
 def _real_api(folder: Path, users: Users) -> Iterator[Home]:
-    with ControlPlane(folder, users=users) as plane:
+    with ControlPlane(folder, users=users, audit=EVERY_REQUEST) as plane:
         home = home_in(plane)
         if users:
             _aggregate_roles(home)

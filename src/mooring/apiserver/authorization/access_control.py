@@ -8,7 +8,7 @@ from typing import Final
 
 from mooring.apiserver.authentication.client_certificates import certificate_user
 from mooring.apiserver.authentication.users import ANONYMOUS, Authenticate, User
-from mooring.apiserver.authorization.attributes import AccessDecision, Attributes, Authorizer
+from mooring.apiserver.authorization.attributes import AccessAnswer, AccessDecision, Attributes, Authorizer
 from mooring.apiserver.authorization.chain import authorizer_chain
 from mooring.apiserver.authorization.escalation import EscalationCheck
 from mooring.apiserver.authorization.forbidden import forbidden
@@ -63,9 +63,16 @@ class AccessControl:
         if user is not None:
             request.trust()
         request.user = user or ANONYMOUS
+        audit = request.audit
+        if audit is not None:
+            audit.sender = request.user
         if request.impersonates:
             self._impersonate(request)
-        self.check(request_attributes(request, target))
+        about = request_attributes(request, target)
+        answer = self.authorizer(about)
+        if audit is not None:
+            audit.authorized(about, answer)
+        _demand(about, answer)
 
     def _user(self, request: HttpRequest) -> User | None:
         """By the client's certificate, else by its token; None where it has neither."""
@@ -81,9 +88,7 @@ class AccessControl:
 
     def check(self, about: Attributes) -> None:
         """Raise unless the request is allowed."""
-        answer = self.authorizer(about)
-        if answer.decision is not AccessDecision.ALLOW:
-            raise forbidden(about, answer.reason)
+        _demand(about, self.authorizer(about))
 
     def check_creation(self, request: HttpRequest, target: RequestInfo) -> None:
         """Raise unless an update or apply may create the object that it names."""
@@ -96,3 +101,8 @@ class AccessControl:
         for about in wanted.checks(request.user):
             self.check(about)
         request.user = wanted.user()
+
+
+def _demand(about: Attributes, answer: AccessAnswer) -> None:
+    if answer.decision is not AccessDecision.ALLOW:
+        raise forbidden(about, answer.reason)

@@ -112,6 +112,7 @@ async def _evict(context: Context, call: Call) -> Response:
 
 async def _body(call: Call, kind: str) -> Object:
     body = await decode_object(call.request.header(b"content-type"), await call.request.body(), kind)
+    call.request.holds(body)
     if not isinstance(body, dict) or body.get("kind") not in (None, "", kind):
         raise BadRequestError(f"the object provided is unrecognized (must be of type {kind})")
     return body

@@ -32,6 +32,7 @@ async def create_token(context: Context, call: Call) -> Response:
     tokens = context.accounts
     write_options(call.request, "CreateOptions")
     given = await decode_object(call.request.header(b"content-type"), await call.request.body(), _KIND)
+    call.request.holds(given)
     if not isinstance(given, dict) or given.get("kind") not in (None, "", _KIND):
         raise BadRequestError(f"the object provided is unrecognized (must be of type {_KIND})")
     account, metadata = _account(context, call, given.get("metadata") or {})

@@ -28,6 +28,7 @@ async def create(context: Context, call: Call) -> Response:
     body = await request.body()
     document = await read_document(request.header(b"content-type"), body, resource.kind)
     obj = document.value
+    request.holds(obj)
     sent = _sent(context, call, options, _duplicate_fields(options, body, document))
 
     def attempt() -> Object:
@@ -45,6 +46,7 @@ async def update(context: Context, call: Call) -> Response:
     kind = "Scale" if target.subresource == "scale" else resource.kind
     body = await request.body()
     document = await read_document(request.header(b"content-type"), body, kind)
+    request.holds(document.value)
     sent = _sent(context, call, options, _duplicate_fields(options, body, document))
     obj = _addressed(call, document.value)
 

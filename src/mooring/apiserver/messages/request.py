@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 from urllib.parse import parse_qsl
 
+from mooring.apiserver.audit.event import AuditRecord
 from mooring.apiserver.authentication.users import ANONYMOUS
 from mooring.kube.errors import go_quote
 from mooring.kube.status import ApiError, BadRequestError
@@ -88,6 +89,16 @@ class HttpRequest:
         if self._headers is None:
             self._read_headers()
         return self._impersonates
+
+    @property
+    def audit(self) -> AuditRecord | None:
+        """The record of this request, where an audit log is written."""
+        return self._scope.get("audit")
+
+    def holds(self, obj: Any) -> None:
+        """Tell the audit log which object the body holds."""
+        if (audit := self._scope.get("audit")) is not None:
+            audit.sent(obj)
 
     def trust(self) -> None:
         """Tell the connection that its sender is known."""

@@ -6,7 +6,7 @@ so that a list of ten thousand objects does not block the server.
 
 import asyncio
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -49,7 +49,7 @@ class Response:
     """
 
     status: int
-    body: bytes | ListBody
+    body: bytes | ListBody | Iterator[bytes]
     content_type: bytes = JSON
     headers: Sequence[Header] = ()
     revision: int | None = None
@@ -65,6 +65,8 @@ def pretty(response: Response) -> Response:
         return response
     if isinstance(response.body, ListBody):
         return replace(response, body=response.body.indented())
+    if not isinstance(response.body, bytes):
+        return response
     return replace(response, body=msgspec.json.format(response.body, indent=2))
 
 
@@ -114,7 +116,7 @@ async def send_response(send: Send, response: Response, turn: Turn, *, gzip: boo
 
 
 async def _send_pieces(
-    send: Send, status: int, headers: list[Header], pieces: ListBody, turn: Turn, *, gzip: bool
+    send: Send, status: int, headers: list[Header], pieces: Iterable[bytes], turn: Turn, *, gzip: bool
 ) -> None:
     packer = None
     if gzip:

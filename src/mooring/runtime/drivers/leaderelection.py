@@ -2,13 +2,15 @@
 
 It saves work and is never what safety rests on: every write says what it was decided on, and two leaders for a moment
 do no harm. How long a lease is good for is measured on a clock that nobody can set, from when a change of it was last
-seen; what its holder wrote down about the time of day is for people.
+seen; what its holder wrote down about the time of day is for people. A leader that was stopped for longer than its
+lease does not know that another one leads: `may_write` tells it before each write, by the time.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import random
 import time
 from collections.abc import Awaitable, Callable
@@ -23,6 +25,14 @@ from mooring.runtime.drivers.live import wall_clock
 from mooring.runtime.logs import say
 
 API_VERSION, KIND = "coordination.k8s.io/v1", "Lease"
+# By how much of itself the time between two tries varies, so that candidates do not come all at once.
+JITTER = 0.2
+
+
+def steady_clock() -> float:
+    """Seconds on a clock that nobody can set, and which goes on while the machine sleeps."""
+    boot: int | None = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if boot is None else time.clock_gettime(boot)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +94,7 @@ class Election:
         *,
         config: LeaseConfig | None = None,
         clock: Callable[[], datetime] = wall_clock,
-        monotonic: Callable[[], float] = time.monotonic,
+        monotonic: Callable[[], float] = steady_clock,
         draw: random.Random | None = None,
     ) -> None:
         self._transport = transport
@@ -93,7 +103,13 @@ class Election:
         self._clock, self._monotonic = clock, monotonic
         self._draw = draw or random.Random()
         self._record: LeaseRecord | None = None
+        # When the request was sent by which the lease was last held: nobody counts from an earlier moment.
+        self._renewed = 0.0
         self.leading = False
+
+    def may_write(self) -> bool:
+        """Whether no other candidate can have taken the lease yet."""
+        return self.leading and self._monotonic() - self._renewed < self._config.deadline
 
     async def run(self, work: Callable[[asyncio.Event], Awaitable[None]], stop: asyncio.Event) -> None:
         """Do `work` whenever this candidate leads, until `stop`. Its own event is set when it must end."""
@@ -114,7 +130,7 @@ class Election:
         while not stop.is_set():
             if await self._try():
                 return True
-            await _pause(stop, self._config.retry * (1 + self._draw.random() / 5))
+            await _pause(stop, self._config.retry * (1 + self._draw.random() * JITTER))
         return False
 
     async def _lead(self, work: Callable[[asyncio.Event], Awaitable[None]], stop: asyncio.Event) -> bool:
@@ -141,20 +157,20 @@ class Election:
 
     async def _renew(self) -> None:
         """Returns when the lease has been lost, or could not be renewed in time."""
-        renewed = self._monotonic()
-        while self._monotonic() - renewed < self._config.deadline:
+        while self._monotonic() - self._renewed < self._config.deadline:
             await asyncio.sleep(self._config.retry)
-            asked = self._monotonic()
-            if await self._try():
-                renewed = asked
-            elif self._record is not None and self._record.holder != self._me:
+            if not await self._try() and self._record is not None and self._record.holder != self._me:
                 return
 
     async def _try(self) -> bool:
         """One step; whether this candidate holds the lease after it."""
+        asked = self._monotonic()
         try:
             async with asyncio.timeout(self._config.deadline):
-                return await self._step()
+                held = await self._step()
+                if held:
+                    self._renewed = asked
+                return held
         except (ConflictError, AlreadyExistsError, NotFoundError):
             # Another replica was faster; the next read of the Lease tells which.
             return False
@@ -177,7 +193,7 @@ class Election:
 
     def _claim(self, step: Step) -> Request:
         moment = self._clock().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-        spec: Object = {"renewTime": moment, "leaseDurationSeconds": int(self._config.duration)}
+        spec: Object = {"renewTime": moment, "leaseDurationSeconds": math.ceil(self._config.duration)}
         if step != "renew":
             transitions = 0 if self._record is None else self._record.transitions + 1
             spec |= {"holderIdentity": self._me, "acquireTime": moment, "leaseTransitions": transitions}

@@ -12,7 +12,7 @@ import signal
 import socket
 import sys
 import uuid
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -26,7 +26,7 @@ from mooring.kube.prometheus import exposition
 from mooring.kube.status import ForbiddenError
 from mooring.runtime.controller import Controller
 from mooring.runtime.drivers.health import HealthServer
-from mooring.runtime.drivers.leaderelection import Election
+from mooring.runtime.drivers.leaderelection import Election, LeaseConfig
 from mooring.runtime.drivers.live import Live, wall_clock
 from mooring.runtime.settings import DEFAULTS, Configuration
 from mooring.runtime.webhooks.server import WebhookServer
@@ -38,7 +38,7 @@ from mooring.supervisor.logs import log_as_json
 __all__ = ["HealthSource", "run_controllers"]
 
 LEASE: Final = "mooring"
-Work = Callable[[asyncio.Event], Awaitable[None]]
+DEFAULT_LEASE: Final = LeaseConfig()
 _log = logging.getLogger("mooring.run")
 
 
@@ -79,6 +79,7 @@ async def run_controllers(
     webhook_serving: WebhookServing | None = None,
     note: str = "",
     configuration: Configuration = DEFAULTS,
+    lease_config: LeaseConfig = DEFAULT_LEASE,
 ) -> None:
     """Run until SIGTERM or SIGINT. `webhook_serving` has the webhooks that are served beside the controllers.
 
@@ -112,7 +113,7 @@ async def run_controllers(
         if controllers:
             _log.info(f"{', '.join(names)} on {access.server}")
         for lease, group in _by_lease(controllers, access.namespace, elect=elect).items():
-            working.append(_control(group, access, transport, health_source, stop, lease, configuration))
+            working.append(_control(group, access, transport, health_source, stop, lease, lease_config, configuration))
         await asyncio.gather(*working)
     finally:
         if health_source.webhooks is not None:
@@ -128,9 +129,10 @@ async def _control(
     health_source: HealthSource,
     stop: asyncio.Event,
     lease: Key | None,
+    lease_config: LeaseConfig,
     configuration: Configuration,
 ) -> None:
-    async def work(end: asyncio.Event) -> None:
+    async def work(end: asyncio.Event, transport: HttpTransport) -> None:
         async with executors_for(controllers, transport, access=access) as executors:
             live = Live(controllers, transport, configuration=configuration, executors=executors)
             health_source.lives.append(live)
@@ -139,10 +141,17 @@ async def _control(
             finally:
                 health_source.lives.remove(live)
 
-    if lease is not None:
-        await _elected(access, lease, work, stop)
-    else:
-        await work(stop)
+    if lease is None:
+        await work(stop, transport)
+        return
+    me = f"{socket.gethostname()}_{uuid.uuid4()}"
+    # A connection of its own: holding the lease must not wait behind other writes.
+    own = HttpTransport(access, connections=1)
+    election = Election(own, *lease, me, config=lease_config)
+    try:
+        await election.run(lambda end: work(end, transport.fenced(election.may_write)), stop)
+    finally:
+        await own.close()
 
 
 def _by_lease(controllers: Sequence[Controller], namespace: str, *, elect: bool) -> dict[Key | None, list[Controller]]:
@@ -153,16 +162,6 @@ def _by_lease(controllers: Sequence[Controller], namespace: str, *, elect: bool)
         lease = Key(*own[each.name]) if each.name in own else shared
         found.setdefault(lease if elect else None, []).append(each)
     return found
-
-
-async def _elected(access: Access, lease: Key, work: Work, stop: asyncio.Event) -> None:
-    me = f"{socket.gethostname()}_{uuid.uuid4()}"
-    # A connection of its own: holding the lease must not wait behind other writes.
-    transport = HttpTransport(access, connections=1)
-    try:
-        await Election(transport, *lease, me).run(work, stop)
-    finally:
-        await transport.close()
 
 
 async def _check_reachable(transport: HttpTransport) -> None:

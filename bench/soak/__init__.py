@@ -1,0 +1,1 @@
+"""`make soak`: a cluster under churn, kills, stops and floods, and whether it kept its promises."""

@@ -1,0 +1,1 @@
+"""Every feature under faults drawn from a seed, as often as one likes."""
