@@ -4,8 +4,10 @@ Every change takes the next revision, becomes the object's resourceVersion, and 
 writes to the storage.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from mooring.api.core.warnings import DEPRECATED
 from mooring.kube.apply import Convert as ApplyConvert
@@ -18,6 +20,9 @@ from mooring.registry.resources import Resource, Resources, builtin_resources
 from mooring.registry.rules import STRATEGIES
 from mooring.registry.storage import Storage
 from mooring.registry.strategies import Strategy
+
+if TYPE_CHECKING:
+    from mooring.kube.cel.rules.evaluation import Findings
 
 __all__ = ["Convert", "Core", "CustomKind"]
 
@@ -78,6 +83,8 @@ class Core:
         self.after: dict[str, Callable[[Object | None], None]] = {}
         # Called with the store after an object of a custom kind is gone.
         self.on_custom_removal: Callable[[str], None] | None = None
+        # What the rules in CEL of a custom kind say of an object and the one in whose place it comes.
+        self.check_rules: Callable[[Schema, Object, Object | None], Findings] = _check_rules
         self._history_limit = history_limit
         self._histories: dict[str, History] = {}
         self._schemas: dict[tuple[str, str], Schema] = {}
@@ -231,3 +238,10 @@ class Core:
         after = self.after.get(store)
         if after is not None:
             after(change.object)
+
+
+def _check_rules(schema: Schema, new: Object, old: Object | None) -> Findings:
+    # Few kinds have rules, and nobody else waits for what evaluates them.
+    from mooring.kube.cel.rules.evaluation import check_rules
+
+    return check_rules(schema, new, old)
