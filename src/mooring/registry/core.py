@@ -24,10 +24,12 @@ from mooring.registry.strategies import Strategy
 if TYPE_CHECKING:
     from mooring.kube.cel.rules.evaluation import Findings
 
-__all__ = ["Convert", "Core", "CustomKind"]
+__all__ = ["CheckRules", "Convert", "Core", "CustomKind"]
 
 # Takes an object and the apiVersion wanted; gives a new object.
 Convert = Callable[[Object, str], Object]
+# Takes the schema of a custom kind, an object, and the one in whose place it comes.
+CheckRules = Callable[[Schema, Object, Object | None], "Findings"]
 
 _PLAIN = Strategy()
 
@@ -83,8 +85,8 @@ class Core:
         self.after: dict[str, Callable[[Object | None], None]] = {}
         # Called with the store after an object of a custom kind is gone.
         self.on_custom_removal: Callable[[str], None] | None = None
-        # What the rules in CEL of a custom kind say of an object and the one in whose place it comes.
-        self.check_rules: Callable[[Schema, Object, Object | None], Findings] = _check_rules
+        # What the rules in CEL of a custom kind say of an object.
+        self.check_rules: CheckRules = _check_rules
         self._history_limit = history_limit
         self._histories: dict[str, History] = {}
         self._schemas: dict[tuple[str, str], Schema] = {}

@@ -58,14 +58,15 @@ _MAX_ERRORS: Final = 100
 
 
 class Checked:
-    """What is known of a checked expression: the types of its nodes, its value's type, and the variables it uses."""
+    """What is known of a checked expression: its value's type, the variables it uses, and the selections that are one
+    name with dots."""
 
-    __slots__ = ("result", "types", "uses")
+    __slots__ = ("qualified", "result", "uses")
 
-    def __init__(self, result: CelType, types: dict[int, CelType], uses: frozenset[str]) -> None:
+    def __init__(self, result: CelType, uses: frozenset[str], qualified: frozenset[int]) -> None:
         self.result = result
-        self.types = types
         self.uses = uses
+        self.qualified = qualified
 
 
 def check(root: Node, source: Source, variables: Mapping[str, CelType]) -> Checked:
@@ -78,9 +79,8 @@ def check(root: Node, source: Source, variables: Mapping[str, CelType]) -> Check
         if len(checker.errors) > _MAX_ERRORS:
             texts.append(f"{len(checker.errors) - _MAX_ERRORS} more errors were truncated")
         raise CelCompileError("\n".join(texts))
-    resolve = checker.bindings.resolve
-    types = {node: resolve(found, open_ends=True) for node, found in checker.types.items()}
-    return Checked(resolve(result, open_ends=True), types, frozenset(checker.uses))
+    found = checker.bindings.resolve(result, open_ends=True)
+    return Checked(found, frozenset(checker.uses), frozenset(checker.qualified))
 
 
 def qualified_name(node: Node) -> str | None:
@@ -97,7 +97,7 @@ class _Checker:
     def __init__(self, source: Source, variables: Mapping[str, CelType]) -> None:
         self.bindings = Bindings()
         self.errors: list[tuple[tuple[int, int], str]] = []
-        self.types: dict[int, CelType] = {}
+        self.qualified: set[int] = set()
         self.uses: set[str] = set()
         self._source = source
         self._variables = variables
@@ -105,9 +105,7 @@ class _Checker:
         self._mixed: set[int] = set()
 
     def check(self, node: Node) -> CelType:
-        found = _CHECKS[type(node)](self, node)
-        self.types[node.id] = found
-        return found
+        return _CHECKS[type(node)](self, node)
 
     def _error(self, node: Node, message: str) -> CelType:
         self.errors.append(self._source.error(node.id, message))
@@ -137,6 +135,7 @@ class _Checker:
         name = qualified_name(node)
         known = self._lookup(name) if name is not None else None
         if known is not None:
+            self.qualified.add(node.id)
             return known
         found = self._field(node, node.operand, node.field, optional=False)
         return BOOL if node.test else self.bindings.resolve(found)

@@ -32,6 +32,10 @@ class CelBudgetError(CelRuntimeError):
     """An expression that costs more than it may; nothing in the expression can catch that."""
 
 
+class CelPatienceError(CelBudgetError):
+    """An expression that takes longer than somebody waits; it may be run again where nobody does."""
+
+
 def plain(text: str) -> str:
     """A text of the library without the status codes around it."""
     return _TRAILING_CODE.sub("", _CODE.sub("", text))

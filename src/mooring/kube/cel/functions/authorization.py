@@ -15,7 +15,7 @@ _HEAD: Final = "kubernetes.authorization."
 AUTHORIZER: Final = f"{_HEAD}Authorizer"
 _PATH: Final = f"{_HEAD}PathCheck"
 _GROUP: Final = f"{_HEAD}GroupCheck"
-_RESOURCE: Final = f"{_HEAD}ResourceCheck"
+RESOURCE_CHECK: Final = f"{_HEAD}ResourceCheck"
 _DECISION: Final = f"{_HEAD}Decision"
 # So many that one expression can ask twice.
 _CHECK_COST: Final = 350_000
@@ -68,14 +68,14 @@ AUTHORIZATION: Final = (
     Function("path", (AUTHORIZER, "string"), _PATH, _path, member=True),
     Function("group", (AUTHORIZER, "string"), _GROUP, GroupCheck, member=True),
     Function("serviceAccount", (AUTHORIZER, "string", "string"), AUTHORIZER, _service_account, member=True),
-    Function("resource", (_GROUP, "string"), _RESOURCE, _resource, member=True),
-    Function("subresource", (_RESOURCE, "string"), _RESOURCE, _with("subresource"), member=True),
-    Function("namespace", (_RESOURCE, "string"), _RESOURCE, _with("namespace"), member=True),
-    Function("name", (_RESOURCE, "string"), _RESOURCE, _with("name"), member=True),
-    Function("fieldSelector", (_RESOURCE, "string"), _RESOURCE, _with("field_selector"), True, _selector),
-    Function("labelSelector", (_RESOURCE, "string"), _RESOURCE, _with("label_selector"), True, _selector),
-    Function("check", (_PATH, "string"), _DECISION, _check, member=True, cost=_asked),
-    Function("check", (_RESOURCE, "string"), _DECISION, _check, member=True, cost=_asked),
+    Function("resource", (_GROUP, "string"), RESOURCE_CHECK, _resource, member=True),
+    Function("subresource", (RESOURCE_CHECK, "string"), RESOURCE_CHECK, _with("subresource"), member=True),
+    Function("namespace", (RESOURCE_CHECK, "string"), RESOURCE_CHECK, _with("namespace"), member=True),
+    Function("name", (RESOURCE_CHECK, "string"), RESOURCE_CHECK, _with("name"), member=True),
+    Function("fieldSelector", (RESOURCE_CHECK, "string"), RESOURCE_CHECK, _with("field_selector"), True, _selector),
+    Function("labelSelector", (RESOURCE_CHECK, "string"), RESOURCE_CHECK, _with("label_selector"), True, _selector),
+    Function("check", (_PATH, "string"), _DECISION, _check, member=True, cost=_asked, idle=True),
+    Function("check", (RESOURCE_CHECK, "string"), _DECISION, _check, member=True, cost=_asked, idle=True),
     Function("errored", (_DECISION,), "bool", lambda decision: bool(decision.error), member=True),
     Function("error", (_DECISION,), "string", lambda decision: decision.error, member=True),
     Function("allowed", (_DECISION,), "bool", lambda decision: decision.allowed, member=True),

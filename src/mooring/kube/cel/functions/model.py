@@ -44,6 +44,8 @@ class Function:
     # Whether the first parameter stands before the name: `version.major()`.
     member: bool = False
     cost: Cost | None = None
+    # Whether the cost is a price, and no measure of the time that the call takes.
+    idle: bool = False
 
     @property
     def parameter_types(self) -> tuple[CelType, ...]:

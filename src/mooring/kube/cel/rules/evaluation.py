@@ -10,25 +10,23 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
-from mooring.kube.cel.errors import CelBudgetError, CelRuntimeError
+from mooring.kube.cel.errors import CelBudgetError, CelPatienceError, CelRuntimeError
 from mooring.kube.cel.functions import NO_SUCH_OVERLOAD
-from mooring.kube.cel.program import PER_CALL_LIMIT
 from mooring.kube.cel.rules.compiled import CompiledRule, RuleNode, compiled_rules
 from mooring.kube.cel.values import CelOptional
 from mooring.kube.errors import OMITTED, FieldError, duplicate, forbidden, invalid, required
 from mooring.kube.schemas.model import Schema
 
-__all__ = ["OBJECT_BUDGET", "Findings", "OverBudget", "check_rules"]
+__all__ = ["OBJECT_BUDGET", "Findings", "OverPatience", "check_rules"]
 
 # What all rules on one object may cost together.
 OBJECT_BUDGET: Final = 10_000_000
 _MAX_MESSAGE_BYTES: Final = 5 * 1024
 _NO_BUDGET: Final = "validation failed due to running out of cost budget, no further validation rules will be run"
-_ABSENT: Final = object()
 
 
-class OverBudget(Exception):
-    """The rules of an object cost more than they were given."""
+class OverPatience(Exception):
+    """The rules of an object cost more than somebody waits for."""
 
 
 class Findings(NamedTuple):
@@ -39,10 +37,10 @@ class Findings(NamedTuple):
 
 
 def check_rules(
-    schema: Schema, new: Mapping[str, Any], old: Mapping[str, Any] | None, *, budget: int = OBJECT_BUDGET
+    schema: Schema, new: Mapping[str, Any], old: Mapping[str, Any] | None, *, patience: int | None = None
 ) -> Findings:
-    """Every broken rule. With less than the usual budget, raises OverBudget where it does not suffice."""
-    run = _Run(budget)
+    """Every broken rule. Raises OverPatience where that costs more than `patience`."""
+    run = _Run(patience)
     pair = None if old is None else _Pair(new, old)
     with suppress(_Stopped):
         run.check(compiled_rules(schema), "", new, old, pair, None)
@@ -66,12 +64,11 @@ class _Pair(NamedTuple):
 
 
 class _Run:
-    def __init__(self, budget: int) -> None:
+    def __init__(self, patience: int | None) -> None:
         self.errors: list[FieldError] = []
         self.warnings: list[str] = []
-        self._budget = budget
-        # A run with a small budget is a try; the real one says what is over.
-        self._is_try = budget < OBJECT_BUDGET
+        self._budget = OBJECT_BUDGET
+        self._patience = patience
 
     def check(self, node: RuleNode, path: str, value: Any, old: Any, pair: _Pair | None, above: _Pair | None) -> None:
         """`pair` is the value with its old one, where they can be told to belong together; `above` the nearest."""
@@ -148,7 +145,9 @@ class _Run:
         assert rule.program is not None, "checked"
         path = path or "<nil>"
         try:
-            value, cost = rule.program.run(variables, self._limit)
+            value, cost = rule.program.run(variables, patience=self._patience)
+        except CelPatienceError:
+            raise OverPatience from None
         except CelBudgetError as error:
             self._pay(error.cost, path, kind)
             text = (
@@ -170,17 +169,18 @@ class _Run:
         self._pay(cost, path, kind)
         return value is True
 
-    @property
-    def _limit(self) -> int:
-        return min(PER_CALL_LIMIT, self._budget) if self._is_try else PER_CALL_LIMIT
-
     def _pay(self, cost: int, path: str, kind: str) -> None:
-        self._budget -= cost
+        self._spend(cost)
         if self._budget < 0:
-            if self._is_try:
-                raise OverBudget
             self.errors.append(invalid(path, kind, _NO_BUDGET))
             raise _Stopped
+
+    def _spend(self, cost: int) -> None:
+        self._budget -= cost
+        if self._patience is not None:
+            self._patience -= cost
+            if self._patience < 0:
+                raise OverPatience
 
     def _failure(self, rule: CompiledRule, path: str, shown: Any, variables: Mapping[str, Any]) -> FieldError:
         here = f"{path}.{rule.path}" if path and rule.path and not rule.path.startswith("[") else path + rule.path
@@ -199,12 +199,12 @@ class _Run:
         if rule.message_program is None:
             return ""
         try:
-            value, cost = rule.message_program.run(variables, self._limit)
+            value, cost = rule.message_program.run(variables, patience=self._patience)
+        except CelPatienceError:
+            raise OverPatience from None
         except CelRuntimeError as error:
             value, cost = "", error.cost
-        self._budget -= cost
-        if self._budget < 0 and self._is_try:
-            raise OverBudget
+        self._spend(cost)
         text = value.strip() if isinstance(value, str) else ""
         return "" if "\n" in text or len(text.encode()) > _MAX_MESSAGE_BYTES else text
 
