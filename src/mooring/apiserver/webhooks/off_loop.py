@@ -21,8 +21,8 @@ __all__ = ["PATIENCE", "OffLoop", "on_this_loop"]
 A = TypeVar("A")
 T = TypeVar("T")
 
-# Takes about 20 ms.
-PATIENCE: Final = 25_000
+# Takes about 10 ms.
+PATIENCE: Final = 10_000
 
 
 class OffLoop:

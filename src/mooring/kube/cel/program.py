@@ -90,9 +90,9 @@ class _Compiler:
         named = TYPE_NAMES.get(name)
 
         def step(evaluation: Evaluation) -> Any:
-            evaluation.cost += 1
             variables = evaluation.variables
             if name in variables:
+                evaluation.cost += 1
                 value = variables[name]
                 return value(evaluation) if value.__class__ is LazyValue else value
             if named is not None:
@@ -130,6 +130,10 @@ class _Compiler:
     def list(self, node: ListNode) -> Step:
         elements = [self.compile(each) for each in node.elements]
         optional = node.optional
+        if all(isinstance(each, Literal) for each in node.elements) and not optional:
+            # Known beforehand, and free; a loop appends to its own list, so each time it is another one.
+            known = [each(_NOTHING) for each in elements]
+            return lambda evaluation: known.copy()
 
         def step(evaluation: Evaluation) -> list[Any]:
             evaluation.charge(LIST_COST)
@@ -148,6 +152,8 @@ class _Compiler:
 
     def map(self, node: MapNode) -> Step:
         entries = [(self.compile(key), self.compile(value), optional) for key, value, optional in node.entries]
+        if not entries:
+            return lambda evaluation: {}
 
         def step(evaluation: Evaluation) -> dict[Any, Any]:
             evaluation.charge(_MAP_COST)
@@ -205,6 +211,8 @@ class _Compiler:
         return loop
 
 
+# For steps that use no variable.
+_NOTHING: Final = Evaluation({}, 0)
 _STEPS: Final[Mapping[type[Node], Callable[..., Step]]] = {
     Literal: _Compiler.literal,
     Ident: _Compiler.ident,

@@ -192,7 +192,7 @@ def _comparison_cost(one: Any, other: Any) -> int:
     """Kubernetes pays for the lengths alone; here what is nested is paid for too, since it is looked at."""
     if isinstance(one, list | dict) and isinstance(other, list | dict):
         items = one.values() if isinstance(one, dict) else one
-        return 1 + sum(_weight(item) for item in items)
+        return -(-min(len(one), len(other)) // 10) + sum(_weight(item) for item in items)
     if isinstance(one, str | bytes) and isinstance(other, str | bytes):
         return -(-min(len(one), len(other)) // 10)
     return 1

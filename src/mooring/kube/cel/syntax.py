@@ -38,6 +38,9 @@ _WORDS: Final = (
     (re.compile(r"(?:map|filter)\(\) variable name must be a simple identifier"), "argument is not an identifier"),
     (re.compile(r"[a-z_]+\(\) variable name must be a simple identifier"), "argument must be a simple name"),
 )
+# The library nests and chains this deep; Kubernetes goes to 250.
+_DEEPEST: Final = 32
+_TOO_DEEP: Final = re.compile("recursion (?:depth|limit)")
 # As many characters as Kubernetes' parser takes.
 MAX_LENGTH: Final = 100_000
 
@@ -149,7 +152,9 @@ def parse(text: str, *, bindings: bool = False) -> tuple[Node, Source]:
 
 
 def _in_words_of_go(text: str) -> str:
-    """What is wrong with a macro, which the libraries say in different words."""
+    """What is wrong, where the library has other words for it than Go's."""
+    if _TOO_DEEP.search(text):
+        return f"ERROR: <input>:-1:0: expression recursion limit exceeded: {_DEEPEST}"
     for told, words in _WORDS:
         text = told.sub(words, text)
     return text

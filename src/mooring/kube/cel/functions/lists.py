@@ -11,6 +11,8 @@ from mooring.kube.cel.values import CelOptional, Uint, equal
 
 List = Sequence[Any]
 
+LIST_COST: Final = 10
+
 
 def _is_sorted(items: List) -> bool:
     return all(not later < earlier for earlier, later in pairwise(items))
@@ -99,20 +101,16 @@ def _last(items: List) -> CelOptional:
     return CelOptional(items[-1], present=True) if items else CelOptional()
 
 
-def _whole(arguments: Sequence[Any], _: Any) -> int:
-    return size(arguments[0]) + 1
-
-
 def _pairs(arguments: Sequence[Any], _: Any) -> int:
     return size(arguments[0]) * size(arguments[1]) + 1
 
 
 def _squared(arguments: Sequence[Any], _: Any) -> int:
-    return size(arguments[0]) ** 2 + 1
+    return LIST_COST + 2 * size(arguments[0]) ** 2 + 1
 
 
 def _produced(_: Sequence[Any], result: Any) -> int:
-    return size(result) + 1
+    return LIST_COST + size(result) + 1
 
 
 _COMPARABLE: Final = ("int", "uint", "double", "bool", "string", "bytes", "duration", "timestamp")
@@ -133,7 +131,7 @@ LISTS: Final = (
     Function("flatten", ("list<list<A>>",), "list<A>", _flatten, True, _produced),
     Function("flatten", ("list<dyn>", "int"), "list<dyn>", _flatten, True, _produced),
     Function("distinct", ("list<A>",), "list<A>", _distinct, True, _squared),
-    Function("reverse", ("list<A>",), "list<A>", lambda items: items[::-1], True, _whole),
+    Function("reverse", ("list<A>",), "list<A>", lambda items: items[::-1], True, _produced),
     *(Function("sort", (f"list<{kind}>",), f"list<{kind}>", sorted, True, _squared) for kind in _COMPARABLE),
     *(
         Function("@sortByAssociatedKeys", ("list<A>", f"list<{kind}>"), "list<A>", _sort_by, True, _squared)

@@ -78,6 +78,10 @@ def _result(_: Sequence[Any], result: Any) -> int:
     return traversal(result, 2)
 
 
+def _searched(arguments: Sequence[Any], _: Any) -> int:
+    return len(arguments[0]) // 10
+
+
 _ONE: Final = read_argument()
 _TWICE: Final = read_argument(2)
 _TEXT: Final = ("string", "string")
@@ -85,10 +89,10 @@ _TEXT: Final = ("string", "string")
 STRINGS: Final = (
     Function("contains", _TEXT, "bool", lambda text, part: part in text, member=True, cost=_contains_cost),
     Function("charAt", ("string", "int"), "string", _char_at, member=True),
-    Function("indexOf", _TEXT, "int", _index_of, member=True, cost=_ONE),
-    Function("indexOf", ("string", "string", "int"), "int", _index_of, member=True, cost=_ONE),
-    Function("lastIndexOf", _TEXT, "int", _last_index_of, member=True, cost=_ONE),
-    Function("lastIndexOf", ("string", "string", "int"), "int", _last_index_from, member=True, cost=_ONE),
+    Function("indexOf", _TEXT, "int", _index_of, member=True, cost=_searched),
+    Function("indexOf", ("string", "string", "int"), "int", _index_of, member=True, cost=_searched),
+    Function("lastIndexOf", _TEXT, "int", _last_index_of, member=True, cost=_searched),
+    Function("lastIndexOf", ("string", "string", "int"), "int", _last_index_from, member=True, cost=_searched),
     Function("lowerAscii", ("string",), "string", _lower, member=True, cost=_ONE),
     Function("upperAscii", ("string",), "string", _upper, member=True, cost=_ONE),
     Function("replace", ("string", "string", "string"), "string", str.replace, member=True, cost=_TWICE),
