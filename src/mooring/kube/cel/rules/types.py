@@ -42,7 +42,7 @@ def schema_type(schema: Schema, name: str, *, resource: bool) -> CelType | None:
             value = _inner(schema.additional_properties, f"{name}.@elem")
             return None if value is None else map_of(STRING, value)
         return object_type(name, _fields(schema, name, resource=resource))
-    if schema.type == "string":
+    if schema.type == "string" or schema.format == "quantity":
         return _FORMATS.get(schema.format, STRING)
     return _SCALARS.get(schema.type)
 
