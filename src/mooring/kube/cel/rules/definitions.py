@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from mooring.kube.cel.rules.compiled import CompiledRule, compile_rule
@@ -18,14 +19,19 @@ from mooring.kube.schemas.model import Schema
 __all__ = ["rule_errors"]
 
 _REASONS: Final = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
+_KEPT_SCHEMAS: Final = 64
 _BREAK: Final = re.compile(r"[\n\r]")
 
 
-def rule_errors(schema: Schema, path: str) -> list[FieldError]:
-    """All errors; expressions are compiled only where everything around them is well formed."""
+@lru_cache(_KEPT_SCHEMAS)
+def rule_errors(schema: Schema, path: str) -> tuple[FieldError, ...]:
+    """All errors; expressions are compiled only where everything around them is well formed.
+
+    Definitions are written again and again without a change, and nothing but the schema decides.
+    """
     check = _Check()
     check.node(schema, path, resource=True, uncorrelated="")
-    return [*check.forms, *check.expressions]
+    return (*check.forms, *check.expressions)
 
 
 class _Check:
