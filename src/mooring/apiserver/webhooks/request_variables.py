@@ -11,7 +11,7 @@ from mooring.apiserver.authorization.attributes import AccessDecision, Attribute
 from mooring.apiserver.authorization.attributes import Authorizer as Authorize
 from mooring.apiserver.webhooks.off_loop import on_this_loop
 from mooring.apiserver.webhooks.review import AdmissionAttributes
-from mooring.kube.cel.authorizer import Authorizer, Decision, PathCheck, ResourceCheck
+from mooring.kube.cel.authorizer import Authorizer, CheckAnswer, PathCheck, ResourceCheck
 from mooring.kube.cel.functions.times import read_timestamp
 from mooring.kube.objects import Object
 from mooring.registry import Resource
@@ -96,7 +96,7 @@ def namespace_variable(namespace: Object | None) -> Object | None:
     return {"metadata": metadata, "spec": namespace.get("spec") or {}, "status": namespace.get("status") or {}}
 
 
-def _decide(authorize: Authorize, user: User, check: PathCheck | ResourceCheck, verb: str) -> Decision:
+def _decide(authorize: Authorize, user: User, check: PathCheck | ResourceCheck, verb: str) -> CheckAnswer:
     account = check.authorizer.service_account
     if account is not None:
         namespace, name = account
@@ -107,4 +107,4 @@ def _decide(authorize: Authorize, user: User, check: PathCheck | ResourceCheck, 
     else:
         asked = Attributes(user, verb, check.group, check.resource, check.subresource, check.namespace, check.name, "*")
     answer = authorize(asked)
-    return Decision(answer.decision is AccessDecision.ALLOW, answer.reason)
+    return CheckAnswer(answer.decision is AccessDecision.ALLOW, answer.reason)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = ["Authorizer", "Decision", "GroupCheck", "PathCheck", "ResourceCheck"]
+__all__ = ["Authorizer", "CheckAnswer", "GroupCheck", "PathCheck", "ResourceCheck"]
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class CheckAnswer:
     """The answer to a question."""
 
     allowed: bool
@@ -49,5 +49,5 @@ class ResourceCheck:
 class Authorizer:
     """Answers questions about one user; `service_account` is empty, or namespace and name of one to ask for instead."""
 
-    ask: Callable[[PathCheck | ResourceCheck, str], Decision]
+    ask: Callable[[PathCheck | ResourceCheck, str], CheckAnswer]
     service_account: tuple[str, str] | None = None

@@ -8,24 +8,24 @@ from typing import Final
 from mooring.kube.cel.errors import CelCompileError
 from mooring.kube.cel.functions import Function, functions_named
 from mooring.kube.cel.syntax import (
-    Call,
+    CallNode,
     Comprehension,
+    ExpressionSource,
     Ident,
     ListNode,
     Literal,
     MapNode,
-    Node,
     Select,
-    Source,
     StructNode,
+    SyntaxNode,
 )
 from mooring.kube.cel.types import (
     BOOL,
     DYN,
     ERROR,
     INT,
-    Bindings,
     CelType,
+    TypeBindings,
     list_of,
     map_of,
     most_general,
@@ -34,7 +34,7 @@ from mooring.kube.cel.types import (
     type_of,
 )
 
-__all__ = ["TYPE_NAMES", "Checked", "check", "qualified_name"]
+__all__ = ["TYPE_NAMES", "CheckedExpression", "check", "qualified_name"]
 
 # Names that are types.
 TYPE_NAMES: Final[Mapping[str, CelType]] = {
@@ -57,7 +57,7 @@ TYPE_NAMES: Final[Mapping[str, CelType]] = {
 _MAX_ERRORS: Final = 100
 
 
-class Checked:
+class CheckedExpression:
     """What is known of a checked expression: its value's type, the variables it uses, and the selections that are one
     name with dots."""
 
@@ -69,7 +69,7 @@ class Checked:
         self.qualified = qualified
 
 
-def check(root: Node, source: Source, variables: Mapping[str, CelType]) -> Checked:
+def check(root: SyntaxNode, source: ExpressionSource, variables: Mapping[str, CelType]) -> CheckedExpression:
     """Raises CelCompileError with every error, in the order of their places."""
     checker = _Checker(source, variables)
     result = checker.check(root)
@@ -80,10 +80,10 @@ def check(root: Node, source: Source, variables: Mapping[str, CelType]) -> Check
             texts.append(f"{len(checker.errors) - _MAX_ERRORS} more errors were truncated")
         raise CelCompileError("\n".join(texts))
     found = checker.bindings.resolve(result, open_ends=True)
-    return Checked(found, frozenset(checker.uses), frozenset(checker.qualified))
+    return CheckedExpression(found, frozenset(checker.uses), frozenset(checker.qualified))
 
 
-def qualified_name(node: Node) -> str | None:
+def qualified_name(node: SyntaxNode) -> str | None:
     """`a.b.c` as one name, if that is what the node is."""
     if isinstance(node, Ident):
         return node.name
@@ -94,8 +94,8 @@ def qualified_name(node: Node) -> str | None:
 
 
 class _Checker:
-    def __init__(self, source: Source, variables: Mapping[str, CelType]) -> None:
-        self.bindings = Bindings()
+    def __init__(self, source: ExpressionSource, variables: Mapping[str, CelType]) -> None:
+        self.bindings = TypeBindings()
         self.errors: list[tuple[tuple[int, int], str]] = []
         self.qualified: set[int] = set()
         self.uses: set[str] = set()
@@ -104,10 +104,10 @@ class _Checker:
         self._scopes: list[dict[str, CelType]] = []
         self._mixed: set[int] = set()
 
-    def check(self, node: Node) -> CelType:
+    def check(self, node: SyntaxNode) -> CelType:
         return _CHECKS[type(node)](self, node)
 
-    def _error(self, node: Node, message: str) -> CelType:
+    def _error(self, node: SyntaxNode, message: str) -> CelType:
         self.errors.append(self._source.error(node.id, message))
         return ERROR
 
@@ -121,7 +121,7 @@ class _Checker:
         named = TYPE_NAMES.get(name)
         return None if named is None else type_of(named)
 
-    def _undeclared(self, node: Node, name: str) -> CelType:
+    def _undeclared(self, node: SyntaxNode, name: str) -> CelType:
         return self._error(node, f"undeclared reference to '{name}' (in container '')")
 
     def literal(self, node: Literal) -> CelType:
@@ -140,7 +140,7 @@ class _Checker:
         found = self._field(node, node.operand, node.field, optional=False)
         return BOOL if node.test else self.bindings.resolve(found)
 
-    def _field(self, node: Node, operand: Node, name: str, *, optional: bool) -> CelType:
+    def _field(self, node: SyntaxNode, operand: SyntaxNode, name: str, *, optional: bool) -> CelType:
         target = self.bindings.resolve(self.check(operand))
         was_optional = target.is_optional
         if was_optional:
@@ -158,7 +158,7 @@ class _Checker:
             found = DYN
         return optional_of(found) if was_optional or optional else found
 
-    def call(self, node: Call) -> CelType:
+    def call(self, node: CallNode) -> CelType:
         if node.function == "_?._":
             operand, field = node.arguments
             if not isinstance(field, Literal) or field.kind != "string":
@@ -187,7 +187,7 @@ class _Checker:
 
     def _resolve(
         self,
-        node: Call,
+        node: CallNode,
         name: str,
         functions: Sequence[Function],
         given: list[CelType],
@@ -215,7 +215,7 @@ class _Checker:
             signature = f"{shown[0]}.({', '.join(shown[1:])})"
         return self._error(node, f"found no matching overload for '{name}' applied to '{signature}'")
 
-    def _logical(self, node: Call, given: list[CelType]) -> CelType:
+    def _logical(self, node: CallNode, given: list[CelType]) -> CelType:
         wrong = False
         for argument, found in zip(node.arguments, given, strict=True):
             if not self.bindings.assign((found,), (BOOL,)):
@@ -223,7 +223,7 @@ class _Checker:
                 wrong = True
         return ERROR if wrong else BOOL
 
-    def _mismatch(self, node: Node, wanted: CelType, found: CelType) -> CelType:
+    def _mismatch(self, node: SyntaxNode, wanted: CelType, found: CelType) -> CelType:
         return self._error(node, f"expected type '{wanted}' but found '{found}'")
 
     def list(self, node: ListNode) -> CelType:
@@ -235,14 +235,14 @@ class _Checker:
             joined = DYN if node.id in self._mixed else self._joined(element, joined, found)
         return list_of(joined or self.bindings.fresh())
 
-    def _unwrapped(self, node: Node, found: CelType) -> CelType:
+    def _unwrapped(self, node: SyntaxNode, found: CelType) -> CelType:
         if found.is_optional:
             return found.parameters[0]
         if found.kind != "dyn":
             self._mismatch(node, optional_of(found), found)
         return found
 
-    def _joined(self, node: Node, known: CelType | None, found: CelType) -> CelType:
+    def _joined(self, node: SyntaxNode, known: CelType | None, found: CelType) -> CelType:
         if known is None:
             return found
         if self.bindings.assign((known,), (found,)):
@@ -288,16 +288,16 @@ class _Checker:
         self._scopes.pop()
         return self.bindings.resolve(result)
 
-    def _assert(self, node: Node, wanted: CelType, found: CelType) -> None:
+    def _assert(self, node: SyntaxNode, wanted: CelType, found: CelType) -> None:
         if not self.bindings.assign((wanted,), (found,)):
             self._mismatch(node, wanted, found)
 
 
-_CHECKS: Final[Mapping[type[Node], Callable[..., CelType]]] = {
+_CHECKS: Final[Mapping[type[SyntaxNode], Callable[..., CelType]]] = {
     Literal: _Checker.literal,
     Ident: _Checker.ident,
     Select: _Checker.select,
-    Call: _Checker.call,
+    CallNode: _Checker.call,
     ListNode: _Checker.list,
     MapNode: _Checker.map,
     StructNode: _Checker.struct,

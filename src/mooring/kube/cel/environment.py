@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from mooring.kube.cel.checker import Checked, check
+from mooring.kube.cel.checker import CheckedExpression, check
 from mooring.kube.cel.errors import CelCompileError
 from mooring.kube.cel.functions.times import read_duration, read_timestamp
 from mooring.kube.cel.macros import expand
 from mooring.kube.cel.program import CelProgram
-from mooring.kube.cel.syntax import Call, Comprehension, ListNode, Literal, MapNode, Node, Select, Source, parse
+from mooring.kube.cel.syntax import (
+    CallNode,
+    Comprehension,
+    ExpressionSource,
+    ListNode,
+    Literal,
+    MapNode,
+    Select,
+    SyntaxNode,
+    parse,
+)
 from mooring.kube.cel.types import CelType, parse_type
 from mooring.kube.schemas.patterns import compile_pattern
 
@@ -62,10 +72,10 @@ class Environment:
         return program
 
 
-def _check_literals(root: Node, source: Source, checked: Checked) -> None:
+def _check_literals(root: SyntaxNode, source: ExpressionSource, checked: CheckedExpression) -> None:
     errors: list[tuple[tuple[int, int], str]] = []
     for node in _nodes(root):
-        if isinstance(node, Call) and node.function in _LITERALS and node.arguments:
+        if isinstance(node, CallNode) and node.function in _LITERALS and node.arguments:
             position, read = _LITERALS[node.function]
             literal = node.arguments[position]
             if isinstance(literal, Literal) and literal.kind == "string":
@@ -77,12 +87,12 @@ def _check_literals(root: Node, source: Source, checked: Checked) -> None:
         raise CelCompileError("\n".join(text for _, text in sorted(errors)))
 
 
-def _nodes(root: Node) -> list[Node]:
+def _nodes(root: SyntaxNode) -> list[SyntaxNode]:
     found, waiting = [], [root]
     while waiting:
         node = waiting.pop()
         found.append(node)
-        if isinstance(node, Call):
+        if isinstance(node, CallNode):
             waiting += (*node.arguments, *(() if node.target is None else (node.target,)))
         elif isinstance(node, Select):
             waiting.append(node.operand)

@@ -9,7 +9,17 @@ from itertools import count
 from typing import Final
 
 from mooring.kube.cel.errors import CelCompileError
-from mooring.kube.cel.syntax import Call, Comprehension, Ident, ListNode, Literal, MapNode, Node, Select, Source
+from mooring.kube.cel.syntax import (
+    CallNode,
+    Comprehension,
+    ExpressionSource,
+    Ident,
+    ListNode,
+    Literal,
+    MapNode,
+    Select,
+    SyntaxNode,
+)
 
 __all__ = ["ACCUMULATOR", "MAP_INSERT", "expand"]
 
@@ -34,23 +44,23 @@ _TWO_VARIABLES: Final = {
 _FIRST_ID: Final = 1 << 40
 
 
-def expand(root: Node, source: Source) -> Node:
+def expand(root: SyntaxNode, source: ExpressionSource) -> SyntaxNode:
     """The tree with all macros expanded. Raises CelCompileError."""
     return _Expansion(source).expand(root)
 
 
 class _Expansion:
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: ExpressionSource) -> None:
         self._source = source
         self._ids = count(_FIRST_ID)
 
-    def expand(self, node: Node) -> Node:
+    def expand(self, node: SyntaxNode) -> SyntaxNode:
         expand = self.expand
         if isinstance(node, Select):
             return Select(node.id, expand(node.operand), node.field, node.test)
-        if isinstance(node, Call):
+        if isinstance(node, CallNode):
             target = None if node.target is None else expand(node.target)
-            made = Call(node.id, node.function, target, tuple(map(expand, node.arguments)))
+            made = CallNode(node.id, node.function, target, tuple(map(expand, node.arguments)))
             return made if target is None else self._macro(made, target)
         if isinstance(node, ListNode):
             return ListNode(node.id, tuple(map(expand, node.elements)), node.optional)
@@ -70,7 +80,7 @@ class _Expansion:
             )
         return node
 
-    def _macro(self, call: Call, target: Node) -> Node:
+    def _macro(self, call: CallNode, target: SyntaxNode) -> SyntaxNode:
         name, arguments = call.function, call.arguments
         if name == "existsOne" and len(arguments) == 2:
             return self._exists_one(call, target, self._variable(arguments[0]), "", arguments[1])
@@ -87,21 +97,27 @@ class _Expansion:
             return self._quantifier(call, target, first, second, arguments[2])
         return self._transform(call, target, first, second, arguments[2:])
 
-    def _quantifier(self, call: Call, target: Node, first: str, second: str, condition: Node) -> Node:
+    def _quantifier(
+        self, call: CallNode, target: SyntaxNode, first: str, second: str, condition: SyntaxNode
+    ) -> SyntaxNode:
         every = call.function == "all"
         going = self._accumulator() if every else self._call("!_", self._accumulator())
         step = self._call("_&&_" if every else "_||_", self._accumulator(), condition)
         start = self._literal("bool", every)
         return self._loop(call, target, first, second, start, self._call("@not_strictly_false", going), step)
 
-    def _exists_one(self, call: Call, target: Node, first: str, second: str, condition: Node) -> Node:
+    def _exists_one(
+        self, call: CallNode, target: SyntaxNode, first: str, second: str, condition: SyntaxNode
+    ) -> SyntaxNode:
         counted = self._call("_+_", self._accumulator(), self._literal("int", 1))
         step = self._call("_?_:_", condition, counted, self._accumulator())
         result = self._call("_==_", self._accumulator(), self._literal("int", 1))
         start, always = self._literal("int", 0), self._literal("bool", True)
         return self._loop(call, target, first, second, start, always, step, result)
 
-    def _transform(self, call: Call, target: Node, first: str, second: str, rest: tuple[Node, ...]) -> Node:
+    def _transform(
+        self, call: CallNode, target: SyntaxNode, first: str, second: str, rest: tuple[SyntaxNode, ...]
+    ) -> SyntaxNode:
         made, start = rest[-1], MapNode(next(self._ids), ()) if "Map" in call.function else None
         if call.function == "transformList":
             step = self._call("_+_", self._accumulator(), ListNode(next(self._ids), (made,)))
@@ -114,13 +130,13 @@ class _Expansion:
         always = self._literal("bool", True)
         return self._loop(call, target, first, second, start or ListNode(next(self._ids), ()), always, step)
 
-    def _sort_by(self, call: Call, target: Node, variable: str, key: Node) -> Node:
+    def _sort_by(self, call: CallNode, target: SyntaxNode, variable: str, key: SyntaxNode) -> SyntaxNode:
         items = Ident(next(self._ids), _SORTED)
         step = self._call("_+_", self._accumulator(), ListNode(next(self._ids), (key,)))
         start, always = ListNode(next(self._ids), ()), self._literal("bool", True)
-        mapped = Call(next(self._ids), "map", None, ())
+        mapped = CallNode(next(self._ids), "map", None, ())
         keys = self._loop(mapped, items, variable, "", start, always, step)
-        result = Call(next(self._ids), SORT_BY_KEYS, Ident(next(self._ids), _SORTED), (keys,))
+        result = CallNode(next(self._ids), SORT_BY_KEYS, Ident(next(self._ids), _SORTED), (keys,))
         # A loop over nothing, which only gives the list a name.
         nothing, never = ListNode(next(self._ids), ()), self._literal("bool", False)
         kept = Ident(next(self._ids), _SORTED)
@@ -128,31 +144,31 @@ class _Expansion:
 
     def _loop(
         self,
-        call: Call,
-        target: Node,
+        call: CallNode,
+        target: SyntaxNode,
         first: str,
         second: str,
-        start: Node,
-        condition: Node,
-        step: Node,
-        result: Node | None = None,
-    ) -> Node:
+        start: SyntaxNode,
+        condition: SyntaxNode,
+        step: SyntaxNode,
+        result: SyntaxNode | None = None,
+    ) -> SyntaxNode:
         result = result or self._accumulator()
         return Comprehension(call.id, first, second, target, ACCUMULATOR, start, condition, step, result)
 
-    def _accumulator(self) -> Node:
+    def _accumulator(self) -> SyntaxNode:
         return Ident(next(self._ids), ACCUMULATOR)
 
-    def _literal(self, kind: str, value: object) -> Node:
+    def _literal(self, kind: str, value: object) -> SyntaxNode:
         return Literal(next(self._ids), kind, value)
 
-    def _call(self, function: str, *arguments: Node) -> Node:
-        return Call(next(self._ids), function, None, arguments)
+    def _call(self, function: str, *arguments: SyntaxNode) -> SyntaxNode:
+        return CallNode(next(self._ids), function, None, arguments)
 
-    def _variable(self, node: Node) -> str:
+    def _variable(self, node: SyntaxNode) -> str:
         if not isinstance(node, Ident):
             raise self._error(node, "argument must be a simple name")
         return node.name
 
-    def _error(self, node: Node, message: str) -> CelCompileError:
+    def _error(self, node: SyntaxNode, message: str) -> CelCompileError:
         return CelCompileError(self._source.error(node.id, message)[1])

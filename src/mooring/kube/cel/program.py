@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from mooring.kube.cel.checker import TYPE_NAMES, Checked, qualified_name
+from mooring.kube.cel.checker import TYPE_NAMES, CheckedExpression, qualified_name
 from mooring.kube.cel.errors import CelBudgetError, CelRuntimeError
 from mooring.kube.cel.evaluation import Evaluation, LazyValue, Step
 from mooring.kube.cel.functions import NO_SUCH_OVERLOAD, functions_named
@@ -25,7 +25,7 @@ from mooring.kube.cel.steps import (
     raised,
     selection,
 )
-from mooring.kube.cel.syntax import Call, Comprehension, Ident, ListNode, Literal, MapNode, Node, Select
+from mooring.kube.cel.syntax import CallNode, Comprehension, Ident, ListNode, Literal, MapNode, Select, SyntaxNode
 from mooring.kube.cel.values import TypeValue, Uint, type_name
 
 __all__ = ["PER_CALL_LIMIT", "CelProgram"]
@@ -40,7 +40,7 @@ class CelProgram:
 
     __slots__ = ("_run", "result", "text", "uses")
 
-    def __init__(self, text: str, root: Node, checked: Checked) -> None:
+    def __init__(self, text: str, root: SyntaxNode, checked: CheckedExpression) -> None:
         self.text = text
         self.result = checked.result
         self.uses = checked.uses
@@ -73,10 +73,10 @@ class CelProgram:
 
 
 class _Compiler:
-    def __init__(self, checked: Checked) -> None:
+    def __init__(self, checked: CheckedExpression) -> None:
         self._checked = checked
 
-    def compile(self, node: Node) -> Step:
+    def compile(self, node: SyntaxNode) -> Step:
         return _STEPS[type(node)](self, node)
 
     def literal(self, node: Literal) -> Step:
@@ -107,7 +107,7 @@ class _Compiler:
         operand, field = self.compile(node.operand), node.field
         return presence(operand, field) if node.test else selection(operand, field)
 
-    def call(self, node: Call) -> Step:
+    def call(self, node: CallNode) -> Step:
         name, arguments = node.function, [self.compile(each) for each in node.arguments]
         if node.target is None:
             special = SPECIAL.get(name)
@@ -213,11 +213,11 @@ class _Compiler:
 
 # For steps that use no variable.
 _NOTHING: Final = Evaluation({}, 0)
-_STEPS: Final[Mapping[type[Node], Callable[..., Step]]] = {
+_STEPS: Final[Mapping[type[SyntaxNode], Callable[..., Step]]] = {
     Literal: _Compiler.literal,
     Ident: _Compiler.ident,
     Select: _Compiler.select,
-    Call: _Compiler.call,
+    CallNode: _Compiler.call,
     ListNode: _Compiler.list,
     MapNode: _Compiler.map,
     Comprehension: _Compiler.comprehension,

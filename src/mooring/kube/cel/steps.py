@@ -9,7 +9,7 @@ from mooring.kube.cel.errors import CelBudgetError, CelRuntimeError
 from mooring.kube.cel.evaluation import Evaluation, LazyValue, Step
 from mooring.kube.cel.functions import NO_SUCH_OVERLOAD, Function, functions_named
 from mooring.kube.cel.macros import ACCUMULATOR
-from mooring.kube.cel.syntax import Call, Ident, ListNode
+from mooring.kube.cel.syntax import CallNode, Ident, ListNode
 from mooring.kube.cel.types import CelType
 from mooring.kube.cel.values import OPAQUE_CLASSES, CelOptional, Duration, Timestamp, TypeValue, Uint, equal
 
@@ -83,7 +83,7 @@ def presence(operand: Step, field: str) -> Step:
     return step
 
 
-def is_append(node: Call) -> bool:
+def is_append(node: CallNode) -> bool:
     """Whether a list that a loop builds gets one more item, for which it need not be copied."""
     one, other = node.arguments
     plain = isinstance(other, ListNode) and len(other.elements) == 1 and not other.optional

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from cel_expr_python import cel
 
 __all__ = [
-    "Call",
+    "CallNode",
     "Comprehension",
+    "ExpressionSource",
     "Ident",
     "ListNode",
     "Literal",
     "MapNode",
-    "Node",
     "Select",
-    "Source",
     "StructNode",
+    "SyntaxNode",
     "parse",
 ]
 
@@ -46,72 +46,72 @@ MAX_LENGTH: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class SyntaxNode:
     """One node; `id` is unique in the expression, up to macros that repeat their arguments."""
 
     id: int
 
 
 @dataclass(frozen=True, slots=True)
-class Literal(Node):
+class Literal(SyntaxNode):
     kind: str
     value: Any
 
 
 @dataclass(frozen=True, slots=True)
-class Ident(Node):
+class Ident(SyntaxNode):
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Select(Node):
+class Select(SyntaxNode):
     """`operand.field`, or `has(operand.field)` with `test`."""
 
-    operand: Node
+    operand: SyntaxNode
     field: str
     test: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Call(Node):
+class CallNode(SyntaxNode):
     function: str
-    target: Node | None
-    arguments: tuple[Node, ...]
+    target: SyntaxNode | None
+    arguments: tuple[SyntaxNode, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class ListNode(Node):
-    elements: tuple[Node, ...]
+class ListNode(SyntaxNode):
+    elements: tuple[SyntaxNode, ...]
     optional: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class MapNode(Node):
+class MapNode(SyntaxNode):
     """Entries are key, value and whether the value is optional."""
 
-    entries: tuple[tuple[Node, Node, bool], ...]
+    entries: tuple[tuple[SyntaxNode, SyntaxNode, bool], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class StructNode(Node):
+class StructNode(SyntaxNode):
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Comprehension(Node):
+class Comprehension(SyntaxNode):
     """A loop; `second` is the name of the second variable, or empty."""
 
     variable: str
     second: str
-    items: Node
+    items: SyntaxNode
     accumulator: str
-    start: Node
-    condition: Node
-    step: Node
-    result: Node
+    start: SyntaxNode
+    condition: SyntaxNode
+    step: SyntaxNode
+    result: SyntaxNode
 
 
-class Source:
+class ExpressionSource:
     """The text of an expression, and where in it the nodes are."""
 
     __slots__ = ("_positions", "text")
@@ -136,7 +136,7 @@ class Source:
         return (line, column), f"ERROR: <input>:{line + 1}:{column + 1}: {message}\n | {shown}\n | {pointer}"
 
 
-def parse(text: str, *, bindings: bool = False) -> tuple[Node, Source]:
+def parse(text: str, *, bindings: bool = False) -> tuple[SyntaxNode, ExpressionSource]:
     """The tree of an expression; `bindings` lets it use cel.bind. Raises CelCompileError."""
     if len(text) > MAX_LENGTH:
         raise CelCompileError(
@@ -148,7 +148,7 @@ def parse(text: str, *, bindings: bool = False) -> tuple[Node, Source]:
         raise CelCompileError(_in_words_of_go(plain(str(error)))) from None
     # An Any around a ParsedExpr.
     parsed = dict(_fields(_field(message, 2)))
-    return _node(parsed[2]), Source(text, _positions(parsed.get(3, b"")))
+    return _node(parsed[2]), ExpressionSource(text, _positions(parsed.get(3, b"")))
 
 
 def _in_words_of_go(text: str) -> str:
@@ -218,7 +218,7 @@ def _positions(info: bytes) -> dict[int, int]:
     return found
 
 
-def _node(data: bytes) -> Node:
+def _node(data: bytes) -> SyntaxNode:
     identifier, kind, body = 0, 0, b""
     for number, value in _fields(data):
         if number == 2:
@@ -228,7 +228,7 @@ def _node(data: bytes) -> Node:
     return _BUILDERS[kind](identifier, body)
 
 
-def _literal(identifier: int, data: bytes) -> Node:
+def _literal(identifier: int, data: bytes) -> SyntaxNode:
     for number, value in _fields(data):
         if number == 1:
             return Literal(identifier, "null", None)
@@ -247,16 +247,16 @@ def _literal(identifier: int, data: bytes) -> Node:
     return Literal(identifier, "null", None)
 
 
-def _ident(identifier: int, data: bytes) -> Node:
+def _ident(identifier: int, data: bytes) -> SyntaxNode:
     return Ident(identifier, _field(data, 1).decode())
 
 
-def _select(identifier: int, data: bytes) -> Node:
+def _select(identifier: int, data: bytes) -> SyntaxNode:
     found = dict(_fields(data))
     return Select(identifier, _node(found[1]), found.get(2, b"").decode(), bool(found.get(3, 0)))
 
 
-def _call(identifier: int, data: bytes) -> Node:
+def _call(identifier: int, data: bytes) -> SyntaxNode:
     target, function, arguments = None, "", []
     for number, value in _fields(data):
         if number == 1:
@@ -265,10 +265,10 @@ def _call(identifier: int, data: bytes) -> Node:
             function = value.decode()
         else:
             arguments.append(_node(value))
-    return Call(identifier, function, target, tuple(arguments))
+    return CallNode(identifier, function, target, tuple(arguments))
 
 
-def _list(identifier: int, data: bytes) -> Node:
+def _list(identifier: int, data: bytes) -> SyntaxNode:
     elements, optional = [], set()
     for number, value in _fields(data):
         if number == 1:
@@ -283,7 +283,7 @@ def _list(identifier: int, data: bytes) -> Node:
     return ListNode(identifier, tuple(elements), frozenset(optional))
 
 
-def _struct(identifier: int, data: bytes) -> Node:
+def _struct(identifier: int, data: bytes) -> SyntaxNode:
     name, entries = "", []
     for number, value in _fields(data):
         if number == 1:
@@ -295,7 +295,7 @@ def _struct(identifier: int, data: bytes) -> Node:
     return StructNode(identifier, name) if name else MapNode(identifier, tuple(entries))
 
 
-def _comprehension(identifier: int, data: bytes) -> Node:
+def _comprehension(identifier: int, data: bytes) -> SyntaxNode:
     found = dict(_fields(data))
     return Comprehension(
         identifier,

@@ -1,7 +1,7 @@
 """The types of expressions: how they are written, and when a value of one may stand where another is asked for.
 
 A type is a value: a kind, parameters, and for objects their fields. Type parameters (`A` in `list<A>`) are bound while
-a call is checked; the bindings live in a `Bindings` of the checker, never in the type.
+a call is checked; the bindings live in a `TypeBindings` of the checker, never in the type.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ __all__ = [
     "STRING",
     "TIMESTAMP",
     "UINT",
-    "Bindings",
     "CelType",
+    "TypeBindings",
     "list_of",
     "map_of",
     "object_type",
@@ -125,7 +125,7 @@ def _split(text: str) -> list[str]:
     return [*parts, text[start:]]
 
 
-class Bindings:
+class TypeBindings:
     """What type parameters stand for so far."""
 
     __slots__ = ("_bound", "_count")

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Any, Final
 
-from mooring.kube.cel.authorizer import Authorizer, Decision, GroupCheck, PathCheck, ResourceCheck
+from mooring.kube.cel.authorizer import Authorizer, CheckAnswer, GroupCheck, PathCheck, ResourceCheck
 from mooring.kube.quantities import Quantity
 from mooring.kube.versions import Semver
 
@@ -151,7 +151,7 @@ OPAQUE_CLASSES: Final[dict[str, type]] = {
     "kubernetes.authorization.PathCheck": PathCheck,
     "kubernetes.authorization.GroupCheck": GroupCheck,
     "kubernetes.authorization.ResourceCheck": ResourceCheck,
-    "kubernetes.authorization.Decision": Decision,
+    "kubernetes.authorization.Decision": CheckAnswer,
 }
 
 _NAMES: Final[dict[type, str]] = {

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import ceil
 from typing import Any, Final
 
-from mooring.kube.cel.authorizer import Authorizer, Decision, GroupCheck, PathCheck, ResourceCheck
+from mooring.kube.cel.authorizer import Authorizer, CheckAnswer, GroupCheck, PathCheck, ResourceCheck
 from mooring.kube.cel.functions.model import Function, size
 from mooring.kube.names import is_dns1123_label, is_dns1123_subdomain
 
@@ -51,7 +51,7 @@ def _with(field: str) -> Callable[[ResourceCheck, str], ResourceCheck]:
     return call
 
 
-def _check(check: PathCheck | ResourceCheck, verb: str) -> Decision:
+def _check(check: PathCheck | ResourceCheck, verb: str) -> CheckAnswer:
     return check.authorizer.ask(check, verb)
 
 
