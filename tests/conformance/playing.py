@@ -60,10 +60,14 @@ class Player:
     def must_succeed(self, step: dict[str, Any]) -> None:
         answer = self._send(step)
         deadline = time.monotonic() + PATIENCE
-        while step.get("patiently") and answer.code >= 300 and time.monotonic() < deadline:
+        # A step may wait for a refusal: a policy is in force once it refuses something.
+        wanted = step.get("patiently")
+        refused = isinstance(wanted, int) and not isinstance(wanted, bool)
+        fits = (lambda code: code == wanted) if refused else (lambda code: code < 300)
+        while wanted and not fits(answer.code) and time.monotonic() < deadline:
             time.sleep(0.05)
             answer = self._send(step)
-        assert answer.code < 300, f"{step['do']} got {answer.code}: {answer.body}"
+        assert fits(answer.code), f"{step['do']} got {answer.code}: {answer.body}"
 
     def _make_namespace(self) -> None:
         """With the ServiceAccount that a controller would add, so that pods are admitted; it mounts no token."""

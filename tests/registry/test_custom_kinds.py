@@ -153,14 +153,15 @@ def test_names_that_are_taken_are_not_accepted(world: World) -> None:
     assert conditions["Established"]["status"] == "False"
 
 
-def test_rules_are_kept_with_a_warning(world: World) -> None:
+def test_rules_hold_for_objects_of_the_kind(world: World) -> None:
     made = definition()
     schema = made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
-    schema["properties"]["spec"]["x-kubernetes-validations"] = [{"rule": "self.size > 0"}]
+    schema["properties"]["spec"]["x-kubernetes-validations"] = [{"rule": "self.size > 100"}]
     warnings: list[str] = []
     world.make("crd", made, warnings=warnings)
-    assert len(warnings) == 1
-    assert "not enforced yet" in warnings[0]
+    assert warnings == []
+    with refused(422, "spec: Invalid value: failed rule: self.size > 100"):
+        make(world)
 
 
 def test_a_bad_definition_is_refused(world: World) -> None:

@@ -1,6 +1,6 @@
 """The matching of webhooks to requests by rules, selectors and versions, as kube-apiserver does it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
@@ -11,11 +11,14 @@ from mooring.kube.status import NotFoundError
 __all__ = [
     "Hook",
     "Invocation",
+    "Matching",
     "Served",
     "WebhookRule",
+    "covered_version",
     "hooks_of",
     "invocation",
     "is_exempt",
+    "read_rule",
     "selects_namespace",
     "selects_object",
 ]
@@ -104,6 +107,23 @@ class Hook:
     dry_runs: bool
     reinvoked: bool
     versions: tuple[str, ...]
+    conditions: tuple[Object, ...] = ()
+
+
+class Matching(Protocol):
+    """What webhooks and policies have in common: which requests they are about."""
+
+    @property
+    def rules(self) -> tuple[WebhookRule, ...]: ...
+
+    @property
+    def exact(self) -> bool: ...
+
+    @property
+    def namespace_selector(self) -> Selector: ...
+
+    @property
+    def object_selector(self) -> Selector: ...
 
 
 class Invocation(NamedTuple, Generic[R]):
@@ -122,7 +142,7 @@ def hooks_of(configuration: Object) -> list[Hook]:
             Hook(
                 id=f"{name}/{each['name']}/{index}",
                 name=each["name"],
-                rules=tuple(_rule(rule) for rule in each.get("rules") or ()),
+                rules=tuple(read_rule(rule) for rule in each.get("rules") or ()),
                 exact=each.get("matchPolicy") == "Exact",
                 namespace_selector=selector_from_dict(each.get("namespaceSelector") or {}),
                 object_selector=selector_from_dict(each.get("objectSelector") or {}),
@@ -132,12 +152,13 @@ def hooks_of(configuration: Object) -> list[Hook]:
                 dry_runs=each.get("sideEffects") in ("None", "NoneOnDryRun"),
                 reinvoked=each.get("reinvocationPolicy") == "IfNeeded",
                 versions=tuple(each.get("admissionReviewVersions") or ()),
+                conditions=tuple(each.get("matchConditions") or ()),
             )
         )
     return found
 
 
-def _rule(rule: Object) -> WebhookRule:
+def read_rule(rule: Object) -> WebhookRule:
     resources = []
     for each in rule.get("resources") or ():
         plural, _, part = each.partition("/")
@@ -164,20 +185,28 @@ def invocation(
     `equivalents` are all versions of the same objects: what a rule says about one holds for the others too, unless it
     wants to be taken exactly.
     """
-    if any(rule.covers(resource, subresource, operation) for rule in hook.rules):
-        return Invocation(hook, resource)
-    if hook.exact:
+    found = covered_version(hook.rules, hook.exact, resource, subresource, operation, equivalents)
+    return None if found is None else Invocation(hook, found)
+
+
+def covered_version(
+    rules: Sequence[WebhookRule], exact: bool, resource: R, subresource: str, operation: str, equivalents: Iterable[R]
+) -> R | None:
+    """The version of the objects of a request that some rule covers, that of the request first."""
+    if any(rule.covers(resource, subresource, operation) for rule in rules):
+        return resource
+    if exact:
         return None
     others = [each for each in equivalents if each is not resource]
-    for rule in hook.rules:
+    for rule in rules:
         for other in others:
             if rule.covers(other, subresource, operation):
-                return Invocation(hook, other)
+                return other
     return None
 
 
 def selects_namespace(
-    hook: Hook,
+    hook: Matching,
     resource: Served,
     subresource: str,
     namespace: str,
@@ -197,7 +226,7 @@ def selects_namespace(
     return hook.namespace_selector.matches(found["metadata"].get("labels") or {})
 
 
-def selects_object(hook: Hook, obj: Object | None, old: Object | None) -> bool:
+def selects_object(hook: Matching, obj: Object | None, old: Object | None) -> bool:
     """Whether the new object or the old one has the labels that the webhook asks for."""
     if hook.object_selector.empty:
         return True

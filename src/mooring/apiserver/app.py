@@ -89,8 +89,8 @@ class Application:
         self.registry = registry
         self.queue = FairQueue()
         self.group_commit = GroupCommit(registry.storage, on_failure, self.queue.waiting)
-        self.webhooks = Webhooks(registry, self.group_commit)
         self.access = AccessControl(registry, authenticate, clock, authorizers)
+        self.webhooks = Webhooks(registry, self.group_commit, self.access.authorizer)
         accounts = accounts or ServiceAccountTokens(partial(registry.find, "v1"), SigningKey(), clock)
         self.context = Context(registry, clock, Representations(registry, clock), self.webhooks, self.access, accounts)
         self.watches = Watches(self.context, self.group_commit, bookmark_seconds=bookmark_seconds)

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 __all__ = [
+    "OMITTED",
     "Enum",
     "FieldError",
     "InputError",
@@ -28,6 +29,7 @@ __all__ = [
     "go_json",
     "go_quote",
     "go_text",
+    "internal",
     "invalid",
     "invalid_message",
     "not_found",
@@ -75,7 +77,7 @@ class Enum(str):
 
 
 # Value of errors whose text has none.
-_OMITTED: Final = object()
+OMITTED: Final = object()
 
 _KINDS_WITHOUT_VALUE: Final = frozenset({"Required value", "Forbidden", "Too long", "Internal error"})
 
@@ -106,7 +108,7 @@ class FieldError(NamedTuple):
     def body(self) -> str:
         """The text without the path, as it stands in the causes of a Status."""
         text = self.kind
-        if self.kind not in _KINDS_WITHOUT_VALUE and self.value is not _OMITTED:
+        if self.kind not in _KINDS_WITHOUT_VALUE and self.value is not OMITTED:
             text = f"{text}: {_render(self.value)}"
         return f"{text}: {self.detail}" if self.detail else text
 
@@ -134,7 +136,7 @@ def invalid(path: str, value: Any, detail: str) -> FieldError:
 
 def plainly(path: str, detail: str) -> FieldError:
     """An error about a whole part, which is not shown."""
-    return FieldError("Invalid value", path, _OMITTED, detail)
+    return FieldError("Invalid value", path, OMITTED, detail)
 
 
 def type_invalid(path: str, value: Any, detail: str) -> FieldError:
@@ -147,6 +149,10 @@ def required(path: str, detail: str) -> FieldError:
 
 def forbidden(path: str, detail: str) -> FieldError:
     return FieldError("Forbidden", path, "", detail)
+
+
+def internal(path: str, detail: str) -> FieldError:
+    return FieldError("Internal error", path, "", detail)
 
 
 def duplicate(path: str, value: Any) -> FieldError:
@@ -167,7 +173,7 @@ def too_long(path: str, limit: int) -> FieldError:
 
 
 def too_many(path: str, actual: int, limit: int) -> FieldError:
-    value: Any = actual if actual >= 0 else _OMITTED
+    value: Any = actual if actual >= 0 else OMITTED
     return FieldError("Too many", path, value, f"must have at most {limit} {'item' if limit == 1 else 'items'}")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from mooring.api.core.validation.meta import STANDARD_FINALIZERS, check_managed_fields, check_metadata
-from mooring.kube.errors import FieldError, forbidden, go_quote
+from mooring.kube.errors import FieldError, forbidden, go_quote, invalid
 from mooring.kube.objects import Object
 from mooring.kube.schemas import validate
 from mooring.registry.changes import shares_body
@@ -29,7 +29,23 @@ _PLAIN_FINALIZERS: Final = frozenset(
 )
 
 
-def check_new(core: Core, resource: Resource, strategy: Strategy, obj: Object) -> list[FieldError]:
+# Errors after which rules are not evaluated, since they may not even have values to look at.
+_BLOCKING: Final = frozenset(
+    {
+        "FieldValueNotSupported",
+        "FieldValueRequired",
+        "FieldValueTooLong",
+        "FieldValueTooMany",
+        "FieldValueTypeInvalid",
+    }
+)
+_UNCHECKED: Final = (
+    "some validation rules were not checked because the object was invalid; correct the existing errors to complete "
+    "validation"
+)
+
+
+def check_new(core: Core, resource: Resource, strategy: Strategy, obj: Object, warnings: list[str]) -> list[FieldError]:
     """The errors of a new object in what all kinds share; the rules of its kind are separate."""
     errors: list[FieldError] = []
     if not strategy.checks_metadata:
@@ -37,6 +53,7 @@ def check_new(core: Core, resource: Resource, strategy: Strategy, obj: Object) -
     if resource.custom:
         errors += validate(core.schema(resource), {**obj, "metadata": {}})
         errors += _check_scaled(core, resource, obj, ("spec", "status"))
+        errors += _broken_rules(core, resource, obj, None, errors, warnings)
     return errors
 
 
@@ -56,8 +73,28 @@ def _check_metadata(
     check_metadata(errors, metadata, name_texts, namespaced=resource.namespaced, builtin=builtin)
 
 
+def _broken_rules(
+    core: Core, resource: Resource, new: Object, old: Object | None, errors: list[FieldError], warnings: list[str]
+) -> list[FieldError]:
+    """What the rules in CEL of a custom kind say, unless the object is so wrong that they would make no sense."""
+    schema = core.schema(resource)
+    if not schema.ruled:
+        return []
+    if any(error.cause in _BLOCKING for error in errors):
+        return [invalid("<nil>", None, _UNCHECKED)]
+    found = core.check_rules(schema, new, old)
+    warnings += found.warnings
+    return found.errors
+
+
 def check_change(
-    core: Core, resource: Resource, strategy: Strategy, new: Object, current: Object, subresource: str
+    core: Core,
+    resource: Resource,
+    strategy: Strategy,
+    new: Object,
+    current: Object,
+    subresource: str,
+    warnings: list[str],
 ) -> list[FieldError]:
     """The errors of an update, in what all kinds share and by the rules of the kind."""
     errors: list[FieldError] = []
@@ -81,6 +118,8 @@ def check_change(
     if resource.custom and not (untouched and new.get("status") is current.get("status")):
         errors += validate(core.schema(resource), {**new, "metadata": {}})
         errors += _check_scaled(core, resource, new, ("status",) if subresource == "status" else ("spec", "status"))
+    if resource.custom:
+        errors += _broken_rules(core, resource, new, current, errors, warnings)
     if subresource in strategy.validate_sections:
         errors += strategy.validate_sections[subresource](new, current)
     elif not untouched:

@@ -4,8 +4,10 @@ Every change takes the next revision, becomes the object's resourceVersion, and 
 writes to the storage.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from mooring.api.core.warnings import DEPRECATED
 from mooring.kube.apply import Convert as ApplyConvert
@@ -20,10 +22,15 @@ from mooring.registry.rules import STRATEGIES
 from mooring.registry.storage import Storage
 from mooring.registry.strategies import Strategy
 
-__all__ = ["Convert", "Core", "CustomKind"]
+if TYPE_CHECKING:
+    from mooring.kube.cel.rules.evaluation import Findings
+
+__all__ = ["CheckRules", "Convert", "Core", "CustomKind"]
 
 # Takes an object and the apiVersion wanted; gives a new object.
 Convert = Callable[[Object, str], Object]
+# Takes the schema of a custom kind, an object, and the one in whose place it comes.
+CheckRules = Callable[[Schema, Object, Object | None], "Findings"]
 
 _PLAIN = Strategy()
 
@@ -83,6 +90,8 @@ class Core:
         self.after: dict[str, Callable[[Object | None], None]] = {}
         # Called with the store after an object of a custom kind is gone.
         self.on_custom_removal: Callable[[str], None] | None = None
+        # What the rules in CEL of a custom kind say of an object.
+        self.check_rules: CheckRules = _check_rules
         self._history_limit = history_limit
         self._history_budget = None if history_bytes is None else HistoryBudget(history_bytes)
         self._histories: dict[str, History] = {}
@@ -237,3 +246,10 @@ class Core:
         after = self.after.get(store)
         if after is not None:
             after(change.object)
+
+
+def _check_rules(schema: Schema, new: Object, old: Object | None) -> Findings:
+    # Few kinds have rules, and nobody else waits for what evaluates them.
+    from mooring.kube.cel.rules.evaluation import check_rules
+
+    return check_rules(schema, new, old)

@@ -18,7 +18,7 @@ from mooring.registry.admission.chain import AdmissionChain, request_of
 from mooring.registry.admission.node_restriction import node_restriction
 from mooring.registry.admission.protection import Protection
 from mooring.registry.bootstrap import bootstrap, create_system_objects
-from mooring.registry.core import Convert, Core
+from mooring.registry.core import CheckRules, Convert, Core
 from mooring.registry.deletion import Propagation, check_preconditions, delete
 from mooring.registry.kinds.definitions import CLEANUP, DEFINITIONS, CustomResourceDefinitions, RemoteConvert
 from mooring.registry.kinds.event_conversion import convert_event
@@ -120,6 +120,10 @@ class Registry(Reader):
     def register_remote_conversion(self, convert: RemoteConvert) -> None:
         """The converter of custom kinds that have a conversion webhook and no registered function."""
         self._definitions.remote_conversion = convert
+
+    def register_rule_check(self, check: CheckRules) -> None:
+        """What evaluates the rules in CEL of custom kinds, in the place of the registry's own evaluation."""
+        self._core.check_rules = check
 
     @property
     def admission(self) -> AdmissionChain:

@@ -106,10 +106,10 @@ class Writer:
         self._prepare(resource, strategy, made, options)
         made = self._complete(request.about(made))
         metadata = made["metadata"]
-        errors = [] if named.metadata_last else check_new(core, served, named, made)
+        errors = [] if named.metadata_last else check_new(core, served, named, made, options.warnings)
         errors += validate(made)
         if named.metadata_last:
-            errors = errors or check_new(core, served, named, made)
+            errors = errors or check_new(core, served, named, made, options.warnings)
         if errors:
             raise InvalidError(resource.kind, resource.group, metadata["name"], errors)
         add_warnings(strategy, resource, made, options)
@@ -252,7 +252,7 @@ class Writer:
         counted = strategy.intent if subresource != "status" else None
         if counted is not None and not equal(counted(new), counted(current)):
             new["metadata"] = {**new["metadata"], "generation": current["metadata"].get("generation", 0) + 1}
-        errors = check_change(self._core, resource, rules, new, current, subresource)
+        errors = check_change(self._core, resource, rules, new, current, subresource, options.warnings)
         if errors:
             raise InvalidError(resource.kind, resource.group, name, errors)
         if subresource != "status":
@@ -325,7 +325,7 @@ class Writer:
         if not admitted:
             made = self._complete(request_of("CREATE", resource, made, None, "", options))
             metadata = made["metadata"]
-            errors = check_new(self._core, resource, strategy, made) + strategy.validate(made)
+            errors = check_new(self._core, resource, strategy, made, options.warnings) + strategy.validate(made)
             if errors:
                 raise InvalidError(resource.kind, resource.group, metadata.get("name", ""), errors)
         if self._core.find(resource, metadata.get("namespace", ""), metadata["name"]) is not None:

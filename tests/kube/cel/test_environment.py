@@ -9,26 +9,24 @@ import pytest
 
 from mooring.kube.cel.environment import Environment
 from mooring.kube.cel.errors import OVER_BUDGET, CelCompileError, CelRuntimeError
-from mooring.kube.cel.values import encode
+from mooring.kube.cel.types import object_type, parse_type
 from mooring.kube.quantities import parse_quantity
 from mooring.kube.versions import parse_version
 
-ENVIRONMENT = Environment(
-    {
-        "device.driver": "string",
-        "device.attributes": "map<string,map<string,dyn>>",
-        "device.capacity": "map<string,map<string,kubernetes.Quantity>>",
-        "numbers": "list<int>",
-    }
-)
+DEVICE = {
+    "driver": parse_type("string"),
+    "attributes": parse_type("map<string,map<string,dyn>>"),
+    "capacity": parse_type("map<string,map<string,kubernetes.Quantity>>"),
+}
+ENVIRONMENT = Environment({"device": object_type("device", DEVICE), "numbers": "list<int>"}, bindings=True)
 
 VARIABLES = {
     "device": {
         "driver": "gpu.example.com",
         "attributes": {
-            "gpu": {"model": "a100", "index": 3, "healthy": True, "version": encode(parse_version("1.10.3"))},
+            "gpu": {"model": "a100", "index": 3, "healthy": True, "version": parse_version("1.10.3")},
         },
-        "capacity": {"gpu": {"memory": encode(parse_quantity("40960Mi"))}},
+        "capacity": {"gpu": {"memory": parse_quantity("40960Mi")}},
     },
     "numbers": [1, 2, 3],
 }
@@ -48,7 +46,7 @@ TRUE = (
     'device.capacity["gpu"].memory.isLessThan(quantity("41Gi"))',
     'device.capacity["gpu"].memory.sub(quantity("39Gi")) == quantity("1Gi")',
     'quantity("1k").asInteger() == 1000 && quantity("1500m").asApproximateFloat() == 1.5',
-    'quantity("-1").sign() == -1 && !quantity("1.5").isInteger() && quantity("1").add(1).isInteger()',
+    'sign(quantity("-1")) == -1 && !quantity("1.5").isInteger() && quantity("1").add(1).isInteger()',
     'isQuantity("1Gi") && !isQuantity("1Gx")',
     'device.attributes["gpu"].version.isGreaterThan(semver("1.2.0"))',
     'device.attributes["gpu"].version.compareTo(semver("2.0.0")) < 0',
@@ -78,10 +76,11 @@ def test_an_expression_says_what_it_says_to_kubernetes(expression: str) -> None:
             'device.capacity["gpu"].memory > 3',
             "overload for '_>_' applied to '(kubernetes.Quantity, int)'",
         ),
-        ("device.drivr == ''", "undeclared reference to 'device.drivr'"),
+        ("device.drivr == ''", "undefined field 'drivr'"),
         ("1 == 1.0", "found no matching overload for '_==_' applied to '(int, double)'"),
         ("1 < 1.5 && nobody", "undeclared reference to 'nobody'"),
         ("1 +", "ERROR: <input>:1:4: Syntax error"),
+        ("!" + "(" * 40 + "true" + ")" * 40, "ERROR: <input>:-1:0: expression recursion limit exceeded: 32"),
     ],
 )
 def test_an_expression_whose_types_do_not_fit_is_refused(expression: str, message: str) -> None:

@@ -1,16 +1,19 @@
-"""ValidatingAdmissionPolicies and their bindings: what the API server adds to them, and what it says, in its order.
+"""ValidatingAdmissionPolicies and their bindings: what the API server adds to them, and what it says, in its order."""
 
-Policies are stored and not enforced; expressions are not compiled.
-"""
+from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from mooring.api.admissionregistration.webhooks import check_conditions, check_rule, check_selectors, default_rules
 from mooring.api.core.validation.meta import check_label_key, check_label_selector
 from mooring.kube.errors import Enum, FieldError, duplicate, forbidden, invalid, not_supported, required
 from mooring.kube.names import is_dns1035_label, is_dns1123_subdomain, path_segment_texts
 from mooring.kube.objects import Object
+
+if TYPE_CHECKING:
+    from mooring.kube.cel.environment import Environment
+    from mooring.kube.cel.types import CelType
 
 __all__ = ["default_binding", "default_policy", "validate_binding", "validate_policy"]
 
@@ -28,6 +31,7 @@ _RESERVED: Final = frozenset(
         *("loop", "namespace", "null", "package", "return", "true", "var", "void", "while"),
     }
 )
+_MAX_ANNOTATION_BYTES: Final = 5 * 1024
 _SAY_SOMETHING: Final = "validations or auditAnnotations must contain at least one item"
 
 
@@ -66,20 +70,27 @@ def validate_policy(obj: Object) -> list[FieldError]:
         _check_match(errors, match, "spec.matchConstraints")
         if not match.get("resourceRules"):
             errors.append(required("spec.matchConstraints.resourceRules", ""))
-    check_conditions(errors, spec.get("matchConditions", ()), "spec.matchConditions")
+    check_conditions(errors, spec.get("matchConditions", ()), "spec.matchConditions", params=True)
+    expressions = _Expressions(params="paramKind" in spec)
     for index, variable in enumerate(spec.get("variables", ())):
-        _check_variable(errors, variable, f"spec.variables[{index}]")
+        _check_variable(errors, expressions, variable, f"spec.variables[{index}]")
     validations, annotations = spec.get("validations", ()), spec.get("auditAnnotations", ())
     if not validations and not annotations:
         errors += [required(f"spec.{name}", _SAY_SOMETHING) for name in ("validations", "auditAnnotations")]
     for index, validation in enumerate(validations):
-        _check_validation(errors, validation, f"spec.validations[{index}]")
+        _check_validation(errors, expressions, validation, f"spec.validations[{index}]")
     keys: set[str] = set()
     for index, annotation in enumerate(annotations):
         path, key = f"spec.auditAnnotations[{index}]", annotation["key"]
         check_label_key(errors, f"{obj['metadata']['name']}/{key}", f"{path}.key")
-        if not annotation["valueExpression"].strip():
+        value = annotation["valueExpression"]
+        if not value.strip():
             errors.append(required(f"{path}.valueExpression", "valueExpression is not specified"))
+        elif len(value.strip().encode()) > _MAX_ANNOTATION_BYTES:
+            detail = f"must not exceed {_MAX_ANNOTATION_BYTES} bytes in length"
+            errors.append(required(f"{path}.valueExpression", detail))
+        else:
+            errors += expressions.errors(value, f"{path}.valueExpression", ("string", "null"))
         if key in keys:
             errors.append(duplicate(f"{path}.key", key))
         keys.add(key)
@@ -123,7 +134,7 @@ def _check_match(errors: Errors, match: Object, path: str) -> None:
             check_rule(errors, rule, here)
 
 
-def _check_variable(errors: Errors, variable: Object, path: str) -> None:
+def _check_variable(errors: Errors, expressions: _Expressions, variable: Object, path: str) -> None:
     name = variable["name"]
     if not name.strip():
         errors.append(required(f"{path}.name", "name is not specified"))
@@ -131,20 +142,66 @@ def _check_variable(errors: Errors, variable: Object, path: str) -> None:
         errors.append(invalid(f"{path}.name", name, "must be a valid CEL identifier"))
     if not variable["expression"].strip():
         errors.append(required(f"{path}.expression", "expression is not specified"))
+    else:
+        errors += expressions.declare(name, variable["expression"], f"{path}.expression")
 
 
-def _check_validation(errors: Errors, validation: Object, path: str) -> None:
+def _check_validation(errors: Errors, expressions: _Expressions, validation: Object, path: str) -> None:
     if not validation["expression"].strip():
         errors.append(required(f"{path}.expression", "expression is not specified"))
+    else:
+        errors += expressions.errors(validation["expression"], f"{path}.expression", ("bool",))
     for name in ("messageExpression", "message"):
         text = validation.get(name, "")
         if text and not text.strip():
             errors.append(invalid(f"{path}.{name}", text, "must be non-empty if specified"))
+        elif text and name == "messageExpression":
+            errors += expressions.errors(text, f"{path}.{name}", ("string",), authorizer=False)
         elif name == "message" and "\n" in text.strip():
             errors.append(invalid(f"{path}.message", text, "must not contain line breaks"))
     reason = validation.get("reason")
     if reason is not None and reason not in _REASONS:
         errors.append(not_supported(f"{path}.reason", Enum(reason), _REASONS))
+
+
+class _Expressions:
+    """The expressions of one policy: those of its variables are declared before the others use them."""
+
+    def __init__(self, *, params: bool) -> None:
+        self._params = params
+        self._fields: dict[str, CelType] = {}
+
+    def declare(self, name: str, expression: str, path: str) -> list[FieldError]:
+        """What is wrong with the expression of a variable."""
+        from mooring.kube.cel.errors import CelCompileError
+        from mooring.kube.cel.types import DYN
+
+        try:
+            self._fields[name] = self._environment(authorizer=True).compile(expression).result
+        except CelCompileError as error:
+            self._fields[name] = DYN
+            return [invalid(path, expression, error.message)]
+        return []
+
+    def errors(
+        self, expression: str, path: str, kinds: tuple[str, ...], *, authorizer: bool = True
+    ) -> list[FieldError]:
+        """Why an expression does not compile to one of some types."""
+        from mooring.kube.cel.admission import compile_to
+        from mooring.kube.cel.errors import CelCompileError
+
+        try:
+            compile_to(self._environment(authorizer=authorizer), expression, kinds)
+        except CelCompileError as error:
+            return [invalid(path, expression, error.message)]
+        return []
+
+    def _environment(self, *, authorizer: bool) -> Environment:
+        from mooring.kube.cel.admission import admission_environment, variables_type
+
+        # A message may use parameters whether there are any or not.
+        found = admission_environment(params=self._params or not authorizer, authorizer=authorizer)
+        return found.with_variables({"variables": variables_type(dict(self._fields))})
 
 
 def validate_binding(obj: Object) -> list[FieldError]:

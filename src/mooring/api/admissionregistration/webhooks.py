@@ -1,7 +1,4 @@
-"""Webhook configurations: what the API server adds to them, and what it says about them, in its order.
-
-Expressions are stored and not compiled: only that there are some is checked.
-"""
+"""Webhook configurations: what the API server adds to them, and what it says about them, in its order."""
 
 from typing import Final
 from urllib.parse import urlsplit
@@ -19,6 +16,7 @@ __all__ = [
     "check_selectors",
     "default_rules",
     "default_webhooks",
+    "expression_errors",
     "validate_webhooks",
     "validate_webhooks_update",
 ]
@@ -163,14 +161,18 @@ def _check_service(errors: Errors, service: Object, path: str) -> None:
         errors += [invalid(here, target, f"segment[{index}]: {text}") for text in is_dns1123_subdomain(step)]
 
 
-def check_conditions(errors: Errors, conditions: list[Object] | tuple[()], path: str) -> None:
+def check_conditions(errors: Errors, conditions: list[Object] | tuple[()], path: str, *, params: bool = False) -> None:
+    """Conditions on requests; those of policies may use `params`."""
     if len(conditions) > _MAX_CONDITIONS:
         errors.append(too_many(path, len(conditions), _MAX_CONDITIONS))
     names: set[str] = set()
     for index, condition in enumerate(conditions):
         here, name = f"{path}[{index}]", condition["name"]
-        if not condition["expression"].strip():
+        expression = condition["expression"].strip()
+        if not expression:
             errors.append(required(f"{here}.expression", ""))
+        else:
+            errors += expression_errors(expression, f"{here}.expression", ("bool",), params=params)
         if name:
             check_label_key(errors, name, f"{here}.name")
         else:
@@ -178,6 +180,21 @@ def check_conditions(errors: Errors, conditions: list[Object] | tuple[()], path:
         if name and name in names:
             errors.append(duplicate(f"{here}.name", name))
         names.add(name)
+
+
+def expression_errors(
+    expression: str, path: str, kinds: tuple[str, ...], *, params: bool, authorizer: bool = True
+) -> list[FieldError]:
+    """Why an expression about requests does not compile to one of some types."""
+    # Few configurations have expressions, and nobody else waits for what compiles them.
+    from mooring.kube.cel.admission import admission_environment, compile_to
+    from mooring.kube.cel.errors import CelCompileError
+
+    try:
+        compile_to(admission_environment(params=params, authorizer=authorizer), expression, kinds)
+    except CelCompileError as error:
+        return [invalid(path, expression, error.message)]
+    return []
 
 
 def _check_versions(errors: Errors, versions: list[str], path: str) -> None:

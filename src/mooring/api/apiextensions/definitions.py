@@ -3,8 +3,7 @@
 Expects objects whose types are right. Rules stand in the API's order.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 from mooring.api.admissionregistration.webhooks import check_client
 from mooring.api.apiextensions.versions import check_shared, check_versions
@@ -12,7 +11,7 @@ from mooring.kube.errors import FieldError, forbidden, invalid, not_supported, r
 from mooring.kube.names import is_dns1035_label, is_dns1123_subdomain
 from mooring.kube.objects import Object
 
-__all__ = ["default_definition", "rule_paths", "validate_definition", "validate_definition_update"]
+__all__ = ["default_definition", "validate_definition", "validate_definition_update"]
 
 Errors = list[FieldError]
 
@@ -164,16 +163,3 @@ def validate_definition_update(new: Object, old: Object) -> list[FieldError]:
             errors.append(invalid(f"spec.{name}", value, "field is immutable"))
     _check_definition(errors, new)
     return errors
-
-
-def rule_paths(schema: Any, path: str) -> Iterator[str]:
-    """Where a schema has rules in CEL."""
-    if isinstance(schema, Mapping):
-        if schema.get("x-kubernetes-validations"):
-            yield path
-        for key, value in schema.items():
-            if key != "x-kubernetes-validations":
-                yield from rule_paths(value, f"{path}.{key}")
-    elif isinstance(schema, list):
-        for index, item in enumerate(schema):
-            yield from rule_paths(item, f"{path}[{index}]")

@@ -132,7 +132,13 @@ def _check_schema(errors: Errors, version: Object, schema: Object, status: bool,
     except SchemaError as error:
         errors += error.errors
     else:
+        before = len(errors)
         errors += _wrong_defaults(compiled, f"{path}.openAPIV3Schema")
+        if compiled.ruled and len(errors) == before:
+            # Few definitions have rules, and nobody else waits for what compiles them.
+            from mooring.kube.cel.rules.definitions import rule_errors
+
+            errors += rule_errors(compiled, f"{path}.openAPIV3Schema")
     if status and schema.get("type") not in (None, "", "object"):
         detail = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled'
         errors.append(invalid(f"{path}.openAPIV3Schema.type", schema["type"], detail))

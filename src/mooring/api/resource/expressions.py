@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
 __all__ = ["device_environment"]
 
-_VARIABLES: Final = {
-    "device.driver": "string",
-    "device.attributes": "map<string,map<string,dyn>>",
-    "device.capacity": "map<string,map<string,kubernetes.Quantity>>",
+_FIELDS: Final = {
+    "driver": "string",
+    "attributes": "map<string,map<string,dyn>>",
+    "capacity": "map<string,map<string,kubernetes.Quantity>>",
 }
 
 
@@ -21,5 +21,7 @@ _VARIABLES: Final = {
 def device_environment() -> Environment:
     # Every process checks claims, and few have one with an expression in it.
     from mooring.kube.cel.environment import Environment
+    from mooring.kube.cel.types import object_type, parse_type
 
-    return Environment(_VARIABLES)
+    fields = {name: parse_type(kind) for name, kind in _FIELDS.items()}
+    return Environment({"device": object_type("kubernetes.DRADevice", fields)}, bindings=True)

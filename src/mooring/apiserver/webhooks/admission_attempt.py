@@ -58,12 +58,14 @@ class _Admitted(NamedTuple):
 
 
 class AdmissionAttempt:
-    """Remote admission of one write, as the registry's admission chain calls it. `about` depends on the operation."""
+    """Remote admission of one write, as the registry's admission chain calls it. `about` depends on the operation;
+    `policies` tells whether some policy has a rule for a request."""
 
     def __init__(
         self,
         call: Call,
         configurations: Configurations,
+        policies: Callable[[Resource, str, str], bool],
         group_commit: GroupCommit,
         naming: Naming,
         about: Callable[[AdmissionRequest, str], AdmissionAttributes],
@@ -74,6 +76,7 @@ class AdmissionAttempt:
         # In the version of the request: the registry works on the version that is stored.
         self._resource, self._subresource = call.resource, call.target.subresource
         self._configurations = configurations
+        self._policies = policies
         self._group_commit = group_commit
         self._about = about
         self._make_invoker = invoker
@@ -122,16 +125,19 @@ class AdmissionAttempt:
         if self._judged is not None and self._judged.fits(request):
             return
         candidates = self._invocations("validating", request)
-        if not candidates:
+        policies = self._policies(self._resource, self._subresource, request.operation)
+        if not candidates and not policies:
             return
         invoker = self._invoker(request, before_create=False)
         invocations = [each for each in candidates if invoker.concerns(each.hook, request.object, request.old_object)]
-        if not invocations:
+        if not invocations and not policies:
             return
 
         async def settle(_: bool) -> None:
             await self._group_commit.wait()
             try:
+                if policies:
+                    await invoker.ask_policies(request.object, request.old_object)
                 await invoker.validate(invocations, request.object, request.old_object)
             finally:
                 self.warnings += invoker.warnings

@@ -3,10 +3,9 @@
 from typing import Final, Literal
 
 from mooring.admission.rules import Hook, Invocation, hooks_of, invocation, is_exempt
-from mooring.kube.objects import Object
-from mooring.registry import AdmissionRequest, ClusterView, Registry, Resource, Watch
+from mooring.registry import Registry, Resource, Watch
 
-__all__ = ["Configurations", "Phase", "warn_of_conditions"]
+__all__ = ["Configurations", "Phase"]
 
 Phase = Literal["mutating", "validating"]
 
@@ -75,15 +74,3 @@ class Configurations:
         stored = self._registry.all(_GROUP, _KINDS[phase])
         in_order = sorted(stored, key=lambda each: str(each["metadata"]["name"]))
         return tuple(hook for each in in_order for hook in hooks_of(each))
-
-
-def warn_of_conditions(request: AdmissionRequest, view: ClusterView) -> Object | None:
-    """Warn the author of a configuration that its matchConditions are not evaluated."""
-    obj = request.object
-    if obj is None or request.resource.kind not in _KINDS.values():
-        return None
-    for index, hook in enumerate(obj.get("webhooks") or ()):
-        if hook.get("matchConditions"):
-            text = "expressions are not evaluated by this server: the webhook is called as if they all matched"
-            request.warnings.append(f"webhooks[{index}].matchConditions: {text}")
-    return None

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 from uuid import uuid4
 
 from mooring.admission.refusals import call_failure, denial, dry_run_refusal
@@ -17,20 +18,23 @@ from mooring.admission.reviews import (
     strip_server_fields,
 )
 from mooring.admission.rules import Hook, Invocation, selects_namespace, selects_object
+from mooring.apiserver.authorization.attributes import Authorizer
 from mooring.apiserver.webhooks.endpoints import Unresolved, find_address, url_of
 from mooring.apiserver.webhooks.http import CallFailed, WebhookClient
+from mooring.apiserver.webhooks.off_loop import OffLoop
 from mooring.apiserver.webhooks.pending import settled
+from mooring.apiserver.webhooks.policies import Policies
 from mooring.apiserver.webhooks.review import AdmissionAttributes, failure_of, review
 from mooring.kube.errors import go_quote, required
 from mooring.kube.json_errors import TYPE_META, json_type, unmarshal_complaint
 from mooring.kube.objects import Object
 from mooring.kube.patches import PatchError, json_patch
-from mooring.kube.status import ApiError, BadRequestError, InternalError, InvalidError, UnknownError
+from mooring.kube.status import ApiError, BadRequestError, ForbiddenError, InternalError, InvalidError, UnknownError
 from mooring.registry import Registry, Resource
 from mooring.registry.admission.chain import Complete
 from mooring.registry.request_body import UnreadableError, WrongTypeError, check_type
 
-__all__ = ["Reinvocation", "ReviewObjects", "WebhookInvoker"]
+__all__ = ["Judges", "Reinvocation", "ReviewObjects", "WebhookInvoker"]
 
 
 _log = logging.getLogger(__name__)
@@ -116,15 +120,29 @@ class ReviewObjects:
         return made if found is None else self._registry.convert(made, found)
 
 
+class Judges(NamedTuple):
+    """What decides on a request inside of the server: policies, and whom the conditions of webhooks ask for rights."""
+
+    policies: Policies
+    authorize: Authorizer
+    off_loop: OffLoop
+
+
 class WebhookInvoker:
     """The webhook calls of one request. `warnings` collects the warnings of their responses."""
 
     def __init__(
-        self, registry: Registry, client: WebhookClient, about: AdmissionAttributes, generated: str | None
+        self,
+        registry: Registry,
+        client: WebhookClient,
+        judges: Judges,
+        about: AdmissionAttributes,
+        generated: str | None,
     ) -> None:
         self.warnings: list[str] = []
         self._registry = registry
         self._client = client
+        self._judges = judges
         self._about = about
         self._review_objects = ReviewObjects(registry, about, generated)
 
@@ -138,6 +156,40 @@ class WebhookInvoker:
 
     def _namespace(self, name: str) -> Object | None:
         return self._registry.find("v1", "Namespace", "", name)
+
+    async def _conditions_hold(self, hook: Hook, resource: Resource, shown: Object | None, old: Object | None) -> bool:
+        """Whether the matchConditions of a webhook hold for the request; 403 where that cannot be told."""
+        if not hook.conditions:
+            return True
+        # Few webhooks have conditions, and nobody else waits for what evaluates them.
+        from mooring.admission.conditions import ConditionError, matches_conditions
+        from mooring.apiserver.webhooks.request_variables import request_variables
+
+        shown_old = await settled(partial(self._review_objects.to, resource, old))
+        kind, about = self._review_objects.kind(resource), self._about
+        variables = request_variables(about, resource, kind, shown, shown_old, self._judges.authorize)
+
+        def matches(patience: int | None) -> bool:
+            return matches_conditions(
+                hook.conditions, variables, params=False, fails_open=hook.fails_open, patience=patience
+            )
+
+        try:
+            return await self._judges.off_loop.run(matches)
+        except ConditionError as error:
+            raise ForbiddenError.of(about.resource.plural, about.resource.group, about.name, str(error)) from None
+
+    # Policies
+
+    async def ask_policies(self, obj: Object | None, old: Object | None) -> None:
+        """Return if no policy denies the request."""
+        objects = self._review_objects
+
+        async def shown(resource: Resource) -> tuple[Object | None, Object | None, GroupVersionKind]:
+            new, was = [await settled(partial(objects.to, resource, each)) for each in (obj, old)]
+            return new, was, objects.kind(resource)
+
+        await self._judges.policies.check(self._about, obj, old, shown, self.warnings)
 
     # Calling
 
@@ -169,6 +221,8 @@ class WebhookInvoker:
     ) -> Object | None:
         """The object as one webhook changed it, with defaults; None when it changed nothing."""
         shown = await settled(partial(self._review_objects.to, resource, obj, before_create=True))
+        if not await self._conditions_hold(hook, resource, shown, old):
+            return None
         verdict = await self._verdict(hook, resource, shown, old, mutates=True)
         if verdict is None or verdict.patch is None:
             return None
@@ -197,6 +251,8 @@ class WebhookInvoker:
     async def _judge(self, hook: Hook, resource: Resource, obj: Object | None, old: Object | None) -> ApiError | None:
         try:
             shown = await settled(partial(self._review_objects.to, resource, obj))
+            if not await self._conditions_hold(hook, resource, shown, old):
+                return None
             await self._verdict(hook, resource, shown, old, mutates=False)
         except ApiError as error:
             return error

@@ -8,15 +8,19 @@ from collections.abc import Callable, Generator
 from typing import TypeVar
 
 from mooring.admission.reviews import GroupVersionKind
+from mooring.apiserver.authorization.attributes import Authorizer
 from mooring.apiserver.calls import Call
 from mooring.apiserver.group_commit import GroupCommit
 from mooring.apiserver.webhooks.admission_attempt import AdmissionAttempt
-from mooring.apiserver.webhooks.configurations import Configurations, Phase, warn_of_conditions
+from mooring.apiserver.webhooks.configurations import Configurations, Phase
 from mooring.apiserver.webhooks.conversion import Conversions
 from mooring.apiserver.webhooks.http import WebhookClient
-from mooring.apiserver.webhooks.invoker import Reinvocation, WebhookInvoker
+from mooring.apiserver.webhooks.invoker import Judges, Reinvocation, WebhookInvoker
+from mooring.apiserver.webhooks.off_loop import OffLoop
 from mooring.apiserver.webhooks.pending import Pending, settled
+from mooring.apiserver.webhooks.policies import Policies
 from mooring.apiserver.webhooks.review import AdmissionAttributes
+from mooring.apiserver.webhooks.slow_rules import SlowRules
 from mooring.kube.objects import Object
 from mooring.net.asgi import Turn
 from mooring.registry import AdmissionRequest, Registry, Resource
@@ -41,22 +45,29 @@ _SUBRESOURCE_KINDS = {
 class Webhooks:
     """The webhooks of one API server: admission and conversion."""
 
-    def __init__(self, registry: Registry, group_commit: GroupCommit) -> None:
+    def __init__(self, registry: Registry, group_commit: GroupCommit, authorize: Authorizer) -> None:
         self._registry = registry
         self._group_commit = group_commit
         self._client = WebhookClient()
         self._configurations = Configurations(registry)
         self._conversions = Conversions(registry, self._client)
         registry.register_remote_conversion(self._conversions.convert)
-        registry.admission.validating.append(warn_of_conditions)
+        self._authorize = authorize
+        self._off_loop = OffLoop()
+        self._policies = Policies(registry, authorize, self._off_loop)
+        registry.register_rule_check(SlowRules(self._off_loop).check)
 
     def close(self) -> None:
+        self._policies.close()
+        self._off_loop.close()
         self._configurations.close()
         self._conversions.close()
         self._client.close()
 
     def concern(self, resource: Resource, subresource: str, *operations: Operation) -> bool:
-        """Whether some webhook has a rule for such a write."""
+        """Whether some webhook or policy has a rule for such a write."""
+        if self._policies.concern(resource, subresource, *operations):
+            return True
         if self._configurations.empty:
             return False
         invocations = self._configurations.invocations
@@ -97,7 +108,13 @@ class Webhooks:
             return _attributes(call, request.operation, request.namespace, told, dry_run, options)
 
         admission_attempt = AdmissionAttempt(
-            call, self._configurations, self._group_commit, self._registry.naming, about, self._invoker
+            call,
+            self._configurations,
+            self._policies.concern,
+            self._group_commit,
+            self._registry.naming,
+            about,
+            self._invoker,
         )
         before = len(call.warnings)
 
@@ -131,6 +148,7 @@ class Webhooks:
                     invocations["mutating"], obj, None, lambda _, made: made, reinvocation, again=again
                 )
                 obj = obj if made is None else made
+            await invoker.ask_policies(obj, None)
             judges = [each for each in invocations["validating"] if invoker.concerns(each.hook, obj, None)]
             await invoker.validate(judges, obj, None)
         finally:
@@ -138,7 +156,8 @@ class Webhooks:
         return obj
 
     def _invoker(self, about: AdmissionAttributes, generated: str | None) -> WebhookInvoker:
-        return WebhookInvoker(self._registry, self._client, about, generated)
+        judges = Judges(self._policies, self._authorize, self._off_loop)
+        return WebhookInvoker(self._registry, self._client, judges, about, generated)
 
 
 async def _in_turns(slices: Generator[None, None, T], turn: Turn) -> T:

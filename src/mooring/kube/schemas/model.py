@@ -89,6 +89,10 @@ class Schema:
     patch_strategy: tuple[str, ...] = ()
     patch_merge_key: str = ""
 
+    # Rules in CEL, as the definition has them, and whether there are any here or below.
+    validations: tuple[Mapping[str, Any], ...] = ()
+    ruled: bool = False
+
     # Whether defaulting has anything to do here or below; most of the built-in types have no defaults.
     fills: bool = False
     # The fields that have defaults.

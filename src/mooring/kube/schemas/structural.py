@@ -84,6 +84,9 @@ def _build(source: Mapping[str, Any], *, resource: bool = False) -> Schema:
     _add_junctors(attributes, source)
     # Nulls that a field does not allow have to be found everywhere, so every custom schema is walked.
     defaulted = tuple(name for name, child in properties.items() if child.default is not ABSENT)
+    attributes["validations"] = tuple(source.get("x-kubernetes-validations") or ())
+    below = (*properties.values(), attributes.get("items"), attributes.get("additional_properties"))
+    attributes["ruled"] = bool(attributes["validations"]) or any(each is not None and each.ruled for each in below)
     return Schema(properties=properties, fills=True, defaulted=defaulted, **attributes)
 
 

@@ -12,7 +12,6 @@ from typing import Any
 from mooring.api.resource.expressions import device_environment
 from mooring.kube.cel.environment import CelProgram
 from mooring.kube.cel.errors import CelCompileError, CelRuntimeError
-from mooring.kube.cel.values import encode
 from mooring.kube.quantities import parse_quantity
 from mooring.kube.versions import parse_version
 from mooring.placement.devices.inventory import DeviceInfo
@@ -63,8 +62,8 @@ def _ask(expression: str, device: DeviceInfo) -> bool | str:
 def _with_domain(variables: dict[str, Any], domain: str) -> dict[str, Any]:
     """The same device with a domain in which it has nothing: asking for one is no error, as with Kubernetes.
 
-    The library's maps cannot answer for a key that they do not have, so it is put in once it is asked for. The missing
-    key may be that of an attribute just as well; then it is missed again.
+    Maps cannot answer for a key that they do not have, so it is put in once it is asked for. The missing key may be
+    that of an attribute just as well; then it is missed again.
     """
     device = variables["device"]
     return {
@@ -84,7 +83,7 @@ def _variables(device: DeviceInfo) -> dict[str, Any]:
     capacity: dict[str, dict[str, Any]] = {}
     for name, amount in device.capacity.items():
         domain, identifier = _qualified(name, device.id.driver)
-        capacity.setdefault(domain, {})[identifier] = encode(parse_quantity(amount.value))
+        capacity.setdefault(domain, {})[identifier] = parse_quantity(amount.value)
     return {"device": {"driver": device.id.driver, "attributes": attributes, "capacity": capacity}}
 
 
@@ -98,4 +97,4 @@ def _value(attribute: Any) -> Any:
     for value in (attribute.int_value, attribute.bool_value, attribute.string_value):
         if value is not None:
             return value
-    return encode(parse_version(attribute.version_value or "0.0.0"))
+    return parse_version(attribute.version_value or "0.0.0")

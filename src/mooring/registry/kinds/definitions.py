@@ -10,7 +10,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from mooring.api.apiextensions.definitions import rule_paths
 from mooring.api.apiextensions.versions import version_schema
 from mooring.kube.apply import update
 from mooring.kube.conditions import conditions_of, is_true, set_conditions
@@ -48,11 +47,6 @@ def accept_definition(request: AdmissionRequest, view: ClusterView) -> Object | 
         return None
     spec = obj.get("spec") or {}
     names, versions = spec.get("names") or {}, spec.get("versions") or []
-    for index, version in enumerate(versions):
-        schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
-        paths = list(rule_paths(schema, f"spec.versions[{index}].schema.openAPIV3Schema"))
-        text = "rules are stored but not enforced yet"
-        request.warnings.extend(f"{path}.x-kubernetes-validations: {text}" for path in paths)
     stamp = obj["metadata"]["creationTimestamp"]
     known = conditions_of(obj)
     taken = _taken(obj, view)

@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from mooring.kube.cel.functions.model import Function
-from mooring.kube.cel.values import QUANTITY
+from mooring.kube.cel.functions.model import Function, read_argument
 from mooring.kube.errors import QuantityError
 from mooring.kube.quantities import Quantity, parse_quantity
 
+QUANTITY: Final = "kubernetes.Quantity"
 _INT64: Final = range(-(2**63), 2**63)
 
 
@@ -57,9 +57,10 @@ _ONE: Final = (QUANTITY,)
 _TWO: Final = (QUANTITY, QUANTITY)
 
 QUANTITIES: Final = (
-    Function("quantity", ("string",), QUANTITY, parse_quantity),
-    Function("isQuantity", ("string",), "bool", _is_quantity),
-    Function("sign", _ONE, "int", _sign, member=True),
+    Function("quantity", ("string",), QUANTITY, parse_quantity, cost=read_argument()),
+    Function("isQuantity", ("string",), "bool", _is_quantity, cost=read_argument()),
+    # Called before its argument, unlike all others.
+    Function("sign", _ONE, "int", _sign),
     Function("isGreaterThan", _TWO, "bool", lambda left, right: left > right, member=True),
     Function("isLessThan", _TWO, "bool", lambda left, right: left < right, member=True),
     Function("compareTo", _TWO, "int", _compare, member=True),

@@ -2,9 +2,10 @@
 
 from typing import Final
 
-from mooring.kube.cel.functions.model import Function
-from mooring.kube.cel.values import SEMVER
+from mooring.kube.cel.functions.model import Function, read_argument
 from mooring.kube.versions import Semver, VersionError, normalised_version, parse_version
+
+SEMVER: Final = "kubernetes.Semver"
 
 
 def _semver(text: str, normalise: bool = False) -> Semver:
@@ -23,10 +24,10 @@ _ONE: Final = (SEMVER,)
 _TWO: Final = (SEMVER, SEMVER)
 
 VERSIONS: Final = (
-    Function("semver", ("string",), SEMVER, _semver),
-    Function("semver", ("string", "bool"), SEMVER, _semver),
-    Function("isSemver", ("string",), "bool", _is_semver),
-    Function("isSemver", ("string", "bool"), "bool", _is_semver),
+    Function("semver", ("string",), SEMVER, _semver, cost=read_argument()),
+    Function("semver", ("string", "bool"), SEMVER, _semver, cost=read_argument()),
+    Function("isSemver", ("string",), "bool", _is_semver, cost=read_argument()),
+    Function("isSemver", ("string", "bool"), "bool", _is_semver, cost=read_argument()),
     Function("isGreaterThan", _TWO, "bool", lambda left, right: left > right, member=True),
     Function("isLessThan", _TWO, "bool", lambda left, right: left < right, member=True),
     Function("compareTo", _TWO, "int", Semver.compare, member=True),

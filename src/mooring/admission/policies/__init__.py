@@ -1,0 +1,1 @@
+"""ValidatingAdmissionPolicies: which requests they are about, and what they say of one."""

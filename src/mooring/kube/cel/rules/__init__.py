@@ -1,0 +1,1 @@
+"""Rules in CEL on custom kinds (x-kubernetes-validations): types, compilation, and what rules say of an object."""

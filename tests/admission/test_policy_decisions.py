@@ -1,0 +1,86 @@
+"""Policies and conditions: what becomes of a request where an expression fails, or has no value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mooring.admission.conditions import ConditionError, matches_conditions
+from mooring.admission.policies.decisions import PolicyFailure, decide
+from mooring.admission.policies.policy import Policy, read_policies
+
+REQUEST = {"operation": "CREATE", "userInfo": {"username": "ada"}}
+VARIABLES = {"object": {"spec": {"replicas": 3}}, "oldObject": None, "request": REQUEST, "params": None}
+
+
+def condition(expression: str) -> dict[str, str]:
+    return {"name": "c", "expression": expression}
+
+
+def policy(**spec: Any) -> Policy:
+    made = {"metadata": {"name": "p"}, "spec": {"matchConstraints": {}, **spec}}
+    binding = {"metadata": {"name": "b"}, "spec": {"policyName": "p", "validationActions": ["Deny"]}}
+    (found,) = read_policies([made], [binding])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("expressions", "fails_open", "matches"),
+    [
+        ((), False, True),
+        (("object.spec.replicas == 3", "request.operation == 'CREATE'"), False, True),
+        (("object.spec.replicas == 3", "object.spec.replicas == 4"), False, False),
+        (("object.missing == 1", "false"), False, False),
+        (("object.missing == 1", "true"), True, False),
+    ],
+)
+def test_one_condition_that_is_false_decides(expressions: tuple[str, ...], fails_open: bool, matches: bool) -> None:
+    conditions = list(map(condition, expressions))
+    assert matches_conditions(conditions, VARIABLES, params=False, fails_open=fails_open) is matches
+
+
+def test_a_condition_without_a_value_fails_the_request() -> None:
+    with pytest.raises(
+        ConditionError, match=r"expression 'object.missing == 1' resulted in error: no such key: missing"
+    ):
+        matches_conditions([condition("object.missing == 1")], VARIABLES, params=False, fails_open=False)
+
+
+def test_every_failed_validation_is_told_with_its_message_and_reason() -> None:
+    validations = [
+        {"expression": "object.spec.replicas > 3", "message": " too few "},
+        {"expression": "object.spec.replicas > 1"},
+        {"expression": "false", "messageExpression": "'it is ' + request.userInfo.username", "reason": "Forbidden"},
+        {"expression": "object.spec.missing == 1"},
+    ]
+    assert decide(policy(validations=validations), VARIABLES) == (
+        [
+            PolicyFailure("too few"),
+            PolicyFailure("it is ada", "Forbidden"),
+            PolicyFailure("expression 'object.spec.missing == 1' resulted in error: no such key: missing"),
+        ],
+        True,
+    )
+
+
+def test_a_policy_that_lets_go_does_so_for_errors_only() -> None:
+    validations = [{"expression": "object.spec.missing == 1"}, {"expression": "false"}]
+    failures, _ = decide(policy(validations=validations, failurePolicy="Ignore"), VARIABLES)
+    assert failures == [PolicyFailure("failed expression: false")]
+
+
+def test_an_annotation_that_has_no_value_denies_whatever_the_binding_does() -> None:
+    annotations = [{"key": "k", "valueExpression": "string(object.spec.missing)"}]
+    (failure,), _ = decide(policy(auditAnnotations=annotations), VARIABLES)
+    assert failure.always
+    assert "no such key: missing" in failure.message
+
+
+def test_variables_of_a_policy_build_on_each_other() -> None:
+    variables = [
+        {"name": "spec", "expression": "object.spec"},
+        {"name": "twice", "expression": "variables.spec.replicas * 2"},
+    ]
+    validations = [{"expression": "variables.twice == 6"}]
+    assert decide(policy(variables=variables, validations=validations), VARIABLES) == ([], True)
