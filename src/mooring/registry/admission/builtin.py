@@ -23,6 +23,7 @@ from mooring.registry.admission.classes import (
 from mooring.registry.admission.device_access import check_admin_access
 from mooring.registry.admission.limit_ranges import check_limits, default_limits
 from mooring.registry.admission.node_restriction import node_restriction, restrict_deletion
+from mooring.registry.admission.stored_only import warn_of_no_effect
 from mooring.registry.kinds.definitions import accept_definition
 from mooring.registry.kinds.pods import topology
 from mooring.registry.kinds.services import allocate_addresses
@@ -232,6 +233,7 @@ BUILTIN_VALIDATION: Final[tuple[Admission, ...]] = (
     check_limits,
     check_growth,
     check_overhead,
+    warn_of_no_effect,
 )
 LATE_ADMISSION: Final[tuple[Admission, ...]] = (
     accept_definition,
