@@ -31,6 +31,7 @@ _TRIGGER = "endpoints.kubernetes.io/last-change-trigger-time"
 _INCARNATION = "mooring.dev/incarnation"
 _UNSTEADY = {
     "ReplicaSet": ("generation", "observedGeneration", _INCARNATION),
+    "ReplicationController": (_INCARNATION,),
     "DaemonSet": (_INCARNATION,),
     "Job": (_INCARNATION,),
     "EndpointSlice": ("generation", _TRIGGER),

@@ -26,7 +26,16 @@ from mooring.testing.installations import installation
 from mooring.testing.notebooks import notebook_job
 from mooring.testing.replica_pools import replica_pods, replica_policy, serving_host
 from mooring.testing.scaled_pools import scaled_pool
-from mooring.testing.workloads import budget, claim_template, daemon_set, deployment, job, service, stateful_set
+from mooring.testing.workloads import (
+    budget,
+    claim_template,
+    daemon_set,
+    deployment,
+    job,
+    replication_controller,
+    service,
+    stateful_set,
+)
 from mooring.testing.workspaces import gpu_node, node_claim, workspace
 from mooring.workloads.kinds import NODE
 from tests.builtin.access_objects import access_objects, deny_one
@@ -62,7 +71,8 @@ def test_every_controller_decides_the_same_twice() -> None:
     town = Town(
         stage_definition(), deployment("web", 3), service("web", "web"), budget("web", "web", minAvailable=1),
         stateful_set("db", 2, volumeClaimTemplates=claims), daemon_set("agent"),
-        job("once"), leader_worker_set(replicas=2, size=2), namespace("shop"), stage(), orphan(), *access_objects(),
+        job("once"), replication_controller("old", 2),
+        leader_worker_set(replicas=2, size=2), namespace("shop"), stage(), orphan(), *access_objects(),
         device_class(), resource_claim_template(), resource_slice("n1", "gpu-0"), claiming_pod("claims"),
         *storage_objects(),
         pod("big", cpu="200"), pod("elsewhere", node="n5"), gpu_node("gpu"), workspace(), node_claim(), notebook_job(),

@@ -37,6 +37,7 @@ from mooring.workloads.kinds import (
     POD,
     POD_DISRUPTION_BUDGET,
     REPLICA_SET,
+    REPLICATION_CONTROLLER,
     RESOURCE_CLAIM,
     SERVICE,
     STATEFUL_SET,
@@ -45,6 +46,7 @@ from mooring.workloads.kinds import (
 CONTENT: tuple[Kind[Any], ...] = (
     POD,
     REPLICA_SET,
+    REPLICATION_CONTROLLER,
     DEPLOYMENT,
     STATEFUL_SET,
     DAEMON_SET,
@@ -63,6 +65,7 @@ def control_plane() -> tuple[Controller, ...]:
     return (
         deployment.CONTROLLER,
         replicaset.CONTROLLER,
+        replicaset.REPLICATION,
         statefulset.CONTROLLER,
         daemonset.CONTROLLER,
         claims.CONTROLLER,

@@ -22,7 +22,6 @@ from mooring.workloads.kinds import (
     CSI_STORAGE_CAPACITY,
     LEASE,
     PERSISTENT_VOLUME,
-    REPLICATION_CONTROLLER,
     STORAGE_CLASS,
     VOLUME_ATTACHMENT,
 )
@@ -30,7 +29,6 @@ from mooring.workloads.kinds import (
 SECRET_METADATA = metadata_of("v1", "Secret")
 IN_NAMESPACES: tuple[Kind[Any], ...] = (
     LEASE,
-    REPLICATION_CONTROLLER,
     metadata_of("v1", "ConfigMap"),
     metadata_of("v1", "LimitRange"),
     metadata_of("v1", "PodTemplate"),

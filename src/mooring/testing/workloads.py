@@ -49,6 +49,11 @@ def replica_set(name: str, replicas: int = 1, *, pods: Object | None = None, **s
     return _of_apps("ReplicaSet", name, replicas, pods, spec)
 
 
+def replication_controller(name: str, replicas: int = 1, *, pods: Object | None = None, **spec: Any) -> Object:
+    body = {"replicas": replicas, "selector": {"app": name}, "template": pods or template(name), **spec}
+    return {"apiVersion": "v1", "kind": "ReplicationController", "metadata": {"name": name}, "spec": body}
+
+
 def stateful_set(name: str, replicas: int = 1, *, pods: Object | None = None, **spec: Any) -> Object:
     return _of_apps("StatefulSet", name, replicas, pods, {"serviceName": name, **spec})
 
