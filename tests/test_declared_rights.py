@@ -32,6 +32,7 @@ from mooring.testing.rights import UsedRights, recorded_rights
 from mooring.testing.workloads import (
     budget,
     claim_template,
+    cron_job,
     daemon_set,
     deployment,
     job,
@@ -75,6 +76,7 @@ def used() -> UsedRights:
         orphans_and_strangers()
         pods_that_are_gone_before_they_are_counted()
         jobs()
+        cron_jobs()
         services_without_pods()
         nodes_that_come_and_go()
         stages()
@@ -170,6 +172,13 @@ def jobs() -> None:
     town.run(30)
     town.patch("Job", "sleeping", {"spec": {"suspend": True}})
     town.run(30)
+
+
+def cron_jobs() -> None:
+    """Jobs are made by the minute, and the oldest go."""
+    town = Town(nodes=1)
+    town.create(cron_job("often", "* * * * *", successfulJobsHistoryLimit=1))
+    town.run(300)
 
 
 def services_without_pods() -> None:

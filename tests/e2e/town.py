@@ -25,6 +25,7 @@ PLACES = {
     "DaemonSet": ("/apis/apps/v1", "daemonsets"),
     "ControllerRevision": ("/apis/apps/v1", "controllerrevisions"),
     "Job": ("/apis/batch/v1", "jobs"),
+    "CronJob": ("/apis/batch/v1", "cronjobs"),
     "PodDisruptionBudget": ("/apis/policy/v1", "poddisruptionbudgets"),
     "LeaderWorkerSet": ("/apis/leaderworkerset.x-k8s.io/v1", "leaderworkersets"),
     "EndpointSlice": ("/apis/discovery.k8s.io/v1", "endpointslices"),

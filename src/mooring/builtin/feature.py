@@ -39,6 +39,7 @@ _NAMES: Final = (
     "resource-claim",
     "job",
     "job-orphans",
+    "cronjob",
     "disruption",
     "endpoints",
     "endpointslices",

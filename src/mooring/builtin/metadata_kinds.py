@@ -36,7 +36,6 @@ IN_NAMESPACES: tuple[Kind[Any], ...] = (
     SECRET_METADATA,
     metadata_of("v1", "ServiceAccount"),
     metadata_of("autoscaling/v2", "HorizontalPodAutoscaler"),
-    metadata_of("batch/v1", "CronJob"),
     metadata_of("networking.k8s.io/v1", "Ingress"),
     metadata_of("networking.k8s.io/v1", "NetworkPolicy"),
     metadata_of("rbac.authorization.k8s.io/v1", "Role"),
