@@ -4,8 +4,10 @@ Every change takes the next revision, becomes the object's resourceVersion, and 
 writes to the storage.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from mooring.api.core.warnings import DEPRECATED
 from mooring.kube.apply import Convert as ApplyConvert
@@ -18,6 +20,9 @@ from mooring.registry.resources import Resource, Resources, builtin_resources
 from mooring.registry.rules import STRATEGIES
 from mooring.registry.storage import Storage
 from mooring.registry.strategies import Strategy
+
+if TYPE_CHECKING:
+    from mooring.registry.admission.chain import AdmissionRequest
 
 __all__ = ["Convert", "Core", "CustomKind"]
 
@@ -76,6 +81,10 @@ class Core:
         self.hooks: dict[str, Callable[[Object | None, Object | None], None]] = {}
         # Called with the new object after a change of its store is recorded; None when it is gone.
         self.after: dict[str, Callable[[Object | None], None]] = {}
+        # Called with the store and every change after it is recorded, once there are quotas; and with a write that
+        # admission has let pass and its time, to refuse what would exceed one.
+        self.on_change: Callable[[str, HistoryEntry], None] | None = None
+        self.check_quota: Callable[[AdmissionRequest, str], None] | None = None
         # Called with the store after an object of a custom kind is gone.
         self.on_custom_removal: Callable[[str], None] | None = None
         self._history_limit = history_limit
@@ -224,6 +233,8 @@ class Core:
         return {**old, "metadata": {**metadata, "resourceVersion": str(revision)}}
 
     def _changed(self, store: str, change: HistoryEntry) -> None:
+        # The first quota brings its tracker, which has counted it then.
+        on_change = self.on_change
         hook = self.hooks.get(store)
         if hook is not None:
             hook(change.object, change.previous)
@@ -231,3 +242,5 @@ class Core:
         after = self.after.get(store)
         if after is not None:
             after(change.object)
+        if on_change is not None:
+            on_change(store, change)
