@@ -124,7 +124,7 @@ def test_devices_are_counted_by_their_class(world: World) -> None:
     exactly = {"deviceClassName": "gpu", "count": 2}
     several = [{"name": name, "deviceClassName": "gpu", "count": count} for name, count in (("a", 1), ("b", 2))]
     requests = [{"name": "one", "exactly": exactly}, {"name": "any", "firstAvailable": several}]
-    claim = {"metadata": {"name": "large"}, "spec": {"devices": {"requests": requests}}}
+    claim: Object = {"metadata": {"name": "large"}, "spec": {"devices": {"requests": requests}}}
     with refused(403, "requested: gpu.deviceclass.resource.k8s.io/devices=4"):
         world.registry.create(claims, claim, now=world.now)
     claim["spec"]["devices"]["requests"] = requests[:1]

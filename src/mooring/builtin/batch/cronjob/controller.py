@@ -137,7 +137,7 @@ class CronJobSync:
         found = missed(self.cron_job, recurrence, self.now)
         if found.last is None:
             return None
-        if found.count > MANY_MISSED:
+        if found.number > MANY_MISSED:
             advice = "Set or decrease .spec.startingDeadlineSeconds or check clock skew"
             self._tell("Warning", "TooManyMissedTimes", f"too many missed start times. {advice}")
         deadline = self.cron_job.spec.starting_deadline_seconds

@@ -22,7 +22,7 @@ class Missed(NamedTuple):
     """The last moment that has come without a Job, if any has, and about how many have."""
 
     last: datetime | None
-    count: int
+    number: int
 
 
 def missed(cron_job: CronJob, recurrence: Recurrence, now: datetime) -> Missed:
@@ -42,7 +42,7 @@ def next_run(cron_job: CronJob, recurrence: Recurrence, now: datetime) -> dateti
     except InvalidScheduleError:
         return recurrence.next(now)
     if found.last is None:
-        return recurrence.next(now if found.count else earliest)
+        return recurrence.next(now if found.number else earliest)
     return recurrence.next(found.last)
 
 
