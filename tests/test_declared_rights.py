@@ -32,10 +32,12 @@ from mooring.testing.rights import UsedRights, recorded_rights
 from mooring.testing.workloads import (
     budget,
     claim_template,
+    cron_job,
     daemon_set,
     deployment,
     job,
     replica_set,
+    replication_controller,
     service,
     stateful_set,
     template,
@@ -74,6 +76,7 @@ def used() -> UsedRights:
         orphans_and_strangers()
         pods_that_are_gone_before_they_are_counted()
         jobs()
+        cron_jobs()
         services_without_pods()
         nodes_that_come_and_go()
         stages()
@@ -134,11 +137,15 @@ def orphans_and_strangers() -> None:
     for number in range(2):
         town.create(deployment("web", 2))
         town.create(replica_set("set", 2))
+        town.create(replication_controller("rc", 2))
         town.create(stateful_set("db", 2))
         town.create(daemon_set("agent"))
         town.create(job("batch", completions=2, parallelism=2, pods=template("batch", duration="1h")))
         town.run(60)
-        for kind, name in (("Deployment", "web"), ("ReplicaSet", "set"), ("StatefulSet", "db"), ("DaemonSet", "agent")):
+        town.patch("ReplicationController", "rc", {"spec": {"replicas": 1}})
+        town.run(60)
+        owners = (("Deployment", "web"), ("ReplicaSet", "set"), ("StatefulSet", "db"), ("DaemonSet", "agent"))
+        for kind, name in (*owners, ("ReplicationController", "rc")):
             town.delete(kind, name, propagation="Orphan" if number == 0 else "Background")
         town.delete("Job", "batch", propagation="Orphan")
         town.run(60)
@@ -146,7 +153,7 @@ def orphans_and_strangers() -> None:
 
 def pods_that_are_gone_before_they_are_counted() -> None:
     """Their names are spent all the same, which is a write of its own where the status has nothing new."""
-    for workload in (replica_set("set", 1), daemon_set("set")):
+    for workload in (replica_set("set", 1), replication_controller("set", 1), daemon_set("set")):
         town = Town(nodes=1)
         town.create(workload)
         town.simulation.run(until=town.has_pods)
@@ -165,6 +172,13 @@ def jobs() -> None:
     town.run(30)
     town.patch("Job", "sleeping", {"spec": {"suspend": True}})
     town.run(30)
+
+
+def cron_jobs() -> None:
+    """Jobs are made by the minute, and the oldest go."""
+    town = Town(nodes=1)
+    town.create(cron_job("often", "* * * * *", successfulJobsHistoryLimit=1))
+    town.run(300)
 
 
 def services_without_pods() -> None:

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
-from mooring.apiserver.messages.negotiation import NotAcceptableError, Representation, negotiate, negotiate_discovery
+from mooring.apiserver.messages.negotiation import (
+    NotAcceptableError,
+    Representation,
+    negotiate,
+    negotiate_discovery,
+    negotiate_untabled,
+    negotiate_watch,
+)
 from mooring.apiserver.routing import RequestInfo, parse_path
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
@@ -57,16 +66,30 @@ def test_a_path_names_one_thing(path: str, target: RequestInfo) -> None:
         (f"application/json;q=0.5,{TABLE};q=0.9", Representation("Table", "v1")),
         (f"{TABLE};q=0.1,application/json", Representation()),
         ('application/json;as="Table";v=v1;g=meta.k8s.io', Representation("Table", "v1")),
+        (PROTOBUF, Representation(encoding="protobuf")),
+        (f"{PROTOBUF},application/yaml;q=0.5", Representation(encoding="protobuf")),
+        ("application/yaml", Representation(encoding="yaml")),
     ],
 )
 def test_the_first_form_that_can_be_served_is_taken(accept: str, representation: Representation) -> None:
     assert negotiate(accept) == representation
 
 
-@pytest.mark.parametrize("accept", [PROTOBUF, "text/html", "application/json;q=0", "application/json;as=Poem"])
+@pytest.mark.parametrize("accept", ["text/html", "application/json;q=0", "application/json;as=Poem"])
 def test_who_wants_none_of_the_forms_is_told_so(accept: str) -> None:
     with pytest.raises(NotAcceptableError):
         negotiate(accept)
+
+
+def test_some_answers_lack_some_forms() -> None:
+    for negotiated, accept in (
+        (negotiate_untabled, TABLE),
+        (negotiate_watch, "application/yaml"),
+        (partial(negotiate, custom=True), PROTOBUF),
+        (negotiate, f"{PROTOBUF};as=Table;v=v1;g=meta.k8s.io"),
+    ):
+        with pytest.raises(NotAcceptableError):
+            negotiated(accept)
 
 
 def test_discovery_has_forms_of_its_own() -> None:

@@ -24,7 +24,7 @@ Kubelet = Callable[[Object], bool]
 VERSIONS = {kind.kind: kind.api_version for kind in BUILTIN}
 STEPS = 400
 # Owners whose pods have names that upstream draws at random.
-_INTERCHANGEABLE = ("ReplicaSet", "DaemonSet")
+_INTERCHANGEABLE = ("ReplicaSet", "ReplicationController", "DaemonSet")
 
 
 def starts(pod: Object) -> bool:

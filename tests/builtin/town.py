@@ -41,7 +41,7 @@ _VERSIONS = {
     "EndpointSlice": "discovery.k8s.io/v1", "PodDisruptionBudget": "policy/v1", "Deployment": "apps/v1",
     "StatefulSet": "apps/v1", "DaemonSet": "apps/v1", "ControllerRevision": "apps/v1",
     "Stage": "kwok.x-k8s.io/v1alpha1", "PersistentVolume": "v1", "PersistentVolumeClaim": "v1",
-    "ResourceClaim": "resource.k8s.io/v1",
+    "ResourceClaim": "resource.k8s.io/v1", "ReplicationController": "v1", "CronJob": "batch/v1", "ResourceQuota": "v1",
 }  # fmt: skip
 
 

@@ -147,13 +147,15 @@ def test_a_replication_controller_selects_its_own_template_when_it_names_no_sele
     assert "`selector` does not match template `labels`" in fleet.explain(made).stdout
 
 
-@pytest.mark.parametrize("make", [cron_job, replication_controller])
-def test_a_plan_says_that_nothing_acts_on_it(fleet: World, make: object) -> None:
-    assert callable(make)
-    made = make(fleet)
-    result = plan(fleet, made)
+def test_a_replication_controller_in_a_plan_makes_its_pods(fleet: World) -> None:
+    result = plan(fleet, replication_controller(fleet))
+    assert result.exit_code == 2
+    assert "3 of 4 pods scheduled" in result.stdout
+
+
+def test_a_plan_says_that_it_does_not_wait_for_the_next_run_of_a_cron_job(fleet: World) -> None:
+    result = plan(fleet, cron_job(fleet))
     assert result.exit_code == 3
-    place = f"{made['kind']} default/{made['metadata']['name']}"
-    assert f"nothing here acts on {place}, so it makes no pods; mooring explain -f says" in " ".join(
+    assert "no run of CronJob default/report is waited for, so it makes no pods; mooring explain -f says" in " ".join(
         result.stdout.split()
     )

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import secrets
+import time
 
 import pytest
+import yaml
 
+from mooring.apiserver.protobuf import decode
 from mooring.testing.http import Api
+from mooring.testing.workloads import deployment
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 MAGIC = b"k8s\x00"
@@ -69,6 +73,50 @@ def test_a_review_is_answered(api: Api) -> None:
 def test_a_body_that_cannot_be_read_is_refused(api: Api, namespace: str, body: bytes) -> None:
     answer = api.post(f"/api/v1/namespaces/{namespace}/configmaps", body, content=PROTOBUF)
     assert (answer.code, answer.body["reason"]) == (400, "BadRequest")
+
+
+def test_a_client_that_accepts_nothing_else_is_answered_in_protobuf(api: Api, namespace: str) -> None:
+    path = f"/apis/apps/v1/namespaces/{namespace}/deployments"
+    made = api.post(path, deployment("web", 2), accept=PROTOBUF)
+    assert (made.code, made.headers["content-type"]) == (201, PROTOBUF)
+    assert decode(made.body) == api.get(f"{path}/web").body
+    listed = decode(api.get(path, accept=PROTOBUF).body)
+    assert [each["spec"] for each in listed["items"]] == [decode(made.body)["spec"]]
+    missing = api.get(f"{path}/none", accept=PROTOBUF)
+    assert (missing.code, decode(missing.body)["reason"]) == (404, "NotFound")
+    reduced = api.get(path, accept=f"{PROTOBUF};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1")
+    assert [each["metadata"]["name"] for each in decode(reduced.body)["items"]] == ["web"]
+
+
+def test_a_watch_of_such_a_client_is_frames_of_protobuf(api: Api, namespace: str) -> None:
+    path = f"/apis/apps/v1/namespaces/{namespace}/deployments"
+    made = api.post(path, deployment("web", 2)).body
+    watched = api.get(path, accept=f"{PROTOBUF};stream=watch", watch="true", timeoutSeconds=1)
+    assert watched.headers["content-type"] == f"{PROTOBUF};stream=watch"
+    length = int.from_bytes(watched.body[:4], "big")
+    frame = watched.body[4 : 4 + length]
+    assert frame.startswith(text(1, "ADDED"))
+    assert decode(frame[frame.index(MAGIC) :]) == made
+
+
+def test_a_custom_kind_has_no_protobuf(api: Api) -> None:
+    names = {"plural": "rafts", "singular": "raft", "kind": "Raft"}
+    group = f"p{secrets.token_hex(4)}.example.com"
+    versions = [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {"type": "object"}}}]
+    spec = {"group": group, "names": names, "scope": "Cluster", "versions": versions}
+    body = {"metadata": {"name": f"rafts.{group}"}, "spec": spec}
+    assert api.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", body).code == 201
+    deadline = time.monotonic() + 20
+    while api.get(f"/apis/{group}/v1/rafts").code != 200:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert api.get(f"/apis/{group}/v1/rafts", accept=PROTOBUF).code == 406
+
+
+def test_a_client_that_wants_yaml_gets_it(api: Api, namespace: str) -> None:
+    answer = api.get(f"/api/v1/namespaces/{namespace}", accept="application/yaml")
+    assert answer.headers["content-type"] == "application/yaml"
+    assert yaml.safe_load(answer.body)["metadata"]["name"] == namespace
 
 
 def envelope(api_version: str, kind: str, raw: bytes) -> bytes:

@@ -31,8 +31,10 @@ _TRIGGER = "endpoints.kubernetes.io/last-change-trigger-time"
 _INCARNATION = "mooring.dev/incarnation"
 _UNSTEADY = {
     "ReplicaSet": ("generation", "observedGeneration", _INCARNATION),
+    "ReplicationController": (_INCARNATION,),
     "DaemonSet": (_INCARNATION,),
     "Job": (_INCARNATION,),
+    "CronJob": ("resourceVersion",),
     "EndpointSlice": ("generation", _TRIGGER),
     "Endpoints": (_TRIGGER, "ownerReferences"),
     "StatefulSet": ("maxUnavailable",),
@@ -74,6 +76,10 @@ def _canonical_names(contents: Contents) -> list[tuple[str, str]]:
         name = each["metadata"]["name"]
         found[name] = f"{owner}-<{each['revision']}>"
         found[name.removeprefix(f"{owner}-")] = f"<hash {each['revision']}>"
+    for each in contents.get("Job", ()):
+        if owner := _controller(each):
+            # It is named after its minute.
+            found[each["metadata"]["name"]] = f"{owner}-<time>"
     for kind in ("Pod", "EndpointSlice", "ResourceClaim"):
         for each in contents.get(kind, ()):
             prefix = each["metadata"].get("generateName")

@@ -26,7 +26,17 @@ from mooring.testing.installations import installation
 from mooring.testing.notebooks import notebook_job
 from mooring.testing.replica_pools import replica_pods, replica_policy, serving_host
 from mooring.testing.scaled_pools import scaled_pool
-from mooring.testing.workloads import budget, claim_template, daemon_set, deployment, job, service, stateful_set
+from mooring.testing.workloads import (
+    budget,
+    claim_template,
+    cron_job,
+    daemon_set,
+    deployment,
+    job,
+    replication_controller,
+    service,
+    stateful_set,
+)
 from mooring.testing.workspaces import gpu_node, node_claim, workspace
 from mooring.workloads.kinds import NODE
 from tests.builtin.access_objects import access_objects, deny_one
@@ -62,7 +72,8 @@ def test_every_controller_decides_the_same_twice() -> None:
     town = Town(
         stage_definition(), deployment("web", 3), service("web", "web"), budget("web", "web", minAvailable=1),
         stateful_set("db", 2, volumeClaimTemplates=claims), daemon_set("agent"),
-        job("once"), leader_worker_set(replicas=2, size=2), namespace("shop"), stage(), orphan(), *access_objects(),
+        job("once"), replication_controller("old", 2), cron_job("night", "*/10 * * * *"),
+        leader_worker_set(replicas=2, size=2), namespace("shop"), stage(), orphan(), *access_objects(),
         device_class(), resource_claim_template(), resource_slice("n1", "gpu-0"), claiming_pod("claims"),
         *storage_objects(),
         pod("big", cpu="200"), pod("elsewhere", node="n5"), gpu_node("gpu"), workspace(), node_claim(), notebook_job(),
@@ -70,7 +81,8 @@ def test_every_controller_decides_the_same_twice() -> None:
         nodes=6, controllers=EVERY_CONTROLLER, run=False,
     )  # fmt: skip
     deny_one(town)
-    town.run()
+    # A CronJob has always something to wait for.
+    town.run(1200)
     town.registry.create(town.registry.resource("v1", "Pod"), pod("inside", namespace="shop"), now=town.simulation.now)
     town.patch("Node", "n0", LOST)
     town.run(600)

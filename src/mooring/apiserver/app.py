@@ -25,7 +25,8 @@ from mooring.apiserver.group_commit import GroupCommit
 from mooring.apiserver.handlers import delete, get, nonresource, subresources, write
 from mooring.apiserver.health import Check, health, version
 from mooring.apiserver.messages.bodies import decode_object
-from mooring.apiserver.messages.negotiation import negotiate
+from mooring.apiserver.messages.encodings import reencoded
+from mooring.apiserver.messages.negotiation import PLAIN, negotiate, negotiate_untabled, negotiate_watch
 from mooring.apiserver.messages.representations import Representations
 from mooring.apiserver.messages.request import HttpRequest
 from mooring.apiserver.messages.responses import (
@@ -42,6 +43,7 @@ from mooring.apiserver.nodes.connectors import Connectors
 from mooring.apiserver.nodes.kubelets import NodeAccess
 from mooring.apiserver.reviews import review, review_kind
 from mooring.apiserver.routing import RequestInfo, parse_path
+from mooring.apiserver.tables import partial as partial_metadata
 from mooring.apiserver.watches.open_watches import Watches
 from mooring.apiserver.webhooks import Webhooks
 from mooring.kube.status import ApiError, BadRequestError, InternalError
@@ -121,6 +123,7 @@ class Application:
         target = parse_path(request.path)
         warnings: list[str] = []
         labels = _OTHER
+        representation = PLAIN
         try:
             self.access.admit(request, target)
             if (service := self.aggregator.of(target)) is not None:
@@ -132,6 +135,7 @@ class Application:
                 response = await self._elsewhere(request, target)
             else:
                 labels = _labels(call)
+                representation = call.representation
                 if labels.verb == "WATCH":
                     await self._watch(call, labels, send)
                     return
@@ -149,6 +153,8 @@ class Application:
             return
         except Exception as error:
             response = await self._failed(request, error, warnings)
+        if representation.encoding != "json":
+            response = reencoded(response, representation.encoding)
         gzip = not request.local and "gzip" in request.header(b"accept-encoding")
         await send_response(send, pretty(response) if request.wants_pretty else response, request.turn, gzip=gzip)
         self._metrics.request(labels, response.status, perf_counter() - started)
@@ -160,7 +166,10 @@ class Application:
         resource = self.registry.resources.of_plural(target.group, target.version, target.plural)
         if resource is None:
             return None
-        return Call(request, target, resource, negotiate(request.header(b"accept")), warnings)
+        watches = request.method == "GET" and request.flag("watch")
+        chosen = negotiate_watch if watches else negotiate_untabled if target.subresource == "token" else negotiate
+        representation = chosen(request.header(b"accept"), custom=resource.custom)
+        return Call(request, target, resource, representation, warnings)
 
     # Resources
 
@@ -245,7 +254,7 @@ class Application:
             raise not_found()
         if request.method != "POST":
             raise wrong_method()
-        representation = negotiate(request.header(b"accept"))
+        representation = negotiate_untabled(request.header(b"accept"))
         if kind is None:
             pods = self.registry.resource("v1", "Pod")
             return await subresources.bind(self.context, Call(request, target, pods, representation))
@@ -254,7 +263,9 @@ class Application:
         if not isinstance(given, dict) or given.get("kind") not in (None, "", kind):
             raise BadRequestError(f"the object provided is unrecognized (must be of type {kind})")
         answer = review(kind, given, request.user, target.namespace, self.access, self.context.accounts)
-        return json_response(answer, 201)
+        if representation.kind:
+            answer = partial_metadata(answer, f"meta.k8s.io/{representation.version}")
+        return reencoded(json_response(answer, 201), representation.encoding)
 
     def _checks(self, root: str) -> Mapping[str, Check]:
         checks: dict[str, Check] = {"ping": lambda: "", "storage": lambda: self.group_commit.failure}

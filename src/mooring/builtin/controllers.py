@@ -11,6 +11,7 @@ from mooring.builtin.apps.deployment import controller as deployment
 from mooring.builtin.apps.replicaset import controller as replicaset
 from mooring.builtin.apps.statefulset import controller as statefulset
 from mooring.builtin.authentication import bootstrap_signer, root_ca, token_cleaner
+from mooring.builtin.batch.cronjob import controller as cronjob
 from mooring.builtin.batch.job import controller as job
 from mooring.builtin.batch.job import orphans as job_orphans
 from mooring.builtin.certificates import approver, cleaner, signer
@@ -27,6 +28,7 @@ from mooring.builtin.volumes import claims, ephemeral, matching, phases
 from mooring.runtime.controller import Controller
 from mooring.workloads.kinds import (
     CONTROLLER_REVISION,
+    CRON_JOB,
     DAEMON_SET,
     DEPLOYMENT,
     ENDPOINT_SLICE,
@@ -37,6 +39,7 @@ from mooring.workloads.kinds import (
     POD,
     POD_DISRUPTION_BUDGET,
     REPLICA_SET,
+    REPLICATION_CONTROLLER,
     RESOURCE_CLAIM,
     SERVICE,
     STATEFUL_SET,
@@ -45,12 +48,14 @@ from mooring.workloads.kinds import (
 CONTENT: tuple[Kind[Any], ...] = (
     POD,
     REPLICA_SET,
+    REPLICATION_CONTROLLER,
     DEPLOYMENT,
     STATEFUL_SET,
     DAEMON_SET,
     CONTROLLER_REVISION,
     PERSISTENT_VOLUME_CLAIM,
     JOB,
+    CRON_JOB,
     SERVICE,
     ENDPOINTS,
     ENDPOINT_SLICE,
@@ -63,6 +68,7 @@ def control_plane() -> tuple[Controller, ...]:
     return (
         deployment.CONTROLLER,
         replicaset.CONTROLLER,
+        replicaset.REPLICATION,
         statefulset.CONTROLLER,
         daemonset.CONTROLLER,
         claims.CONTROLLER,
@@ -73,6 +79,7 @@ def control_plane() -> tuple[Controller, ...]:
         release.CONTROLLER,
         job.CONTROLLER,
         job_orphans.CONTROLLER,
+        cronjob.CONTROLLER,
         disruption.CONTROLLER,
         endpoints.CONTROLLER,
         slices.CONTROLLER,

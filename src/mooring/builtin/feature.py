@@ -28,6 +28,7 @@ def _workloads() -> tuple[WorkloadKind, ...]:
 _NAMES: Final = (
     "deployment",
     "replicaset",
+    "replicationcontroller",
     "statefulset",
     "daemonset",
     "claims",
@@ -38,6 +39,7 @@ _NAMES: Final = (
     "resource-claim",
     "job",
     "job-orphans",
+    "cronjob",
     "disruption",
     "endpoints",
     "endpointslices",
@@ -79,6 +81,7 @@ CONTROL_PLANE: Final = Feature(
         ("apps/v1", "Deployment"): replicas_progress,
         ("apps/v1", "ReplicaSet"): replicas_progress,
         ("apps/v1", "StatefulSet"): replicas_progress,
+        ("v1", "ReplicationController"): replicas_progress,
     },
     # Closed by default in Kubernetes 1.35; open here, because features replace several pods at once by it.
     gates={"MaxUnavailableStatefulSet": True},

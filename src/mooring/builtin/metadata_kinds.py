@@ -22,7 +22,6 @@ from mooring.workloads.kinds import (
     CSI_STORAGE_CAPACITY,
     LEASE,
     PERSISTENT_VOLUME,
-    REPLICATION_CONTROLLER,
     STORAGE_CLASS,
     VOLUME_ATTACHMENT,
 )
@@ -30,7 +29,6 @@ from mooring.workloads.kinds import (
 SECRET_METADATA = metadata_of("v1", "Secret")
 IN_NAMESPACES: tuple[Kind[Any], ...] = (
     LEASE,
-    REPLICATION_CONTROLLER,
     metadata_of("v1", "ConfigMap"),
     metadata_of("v1", "LimitRange"),
     metadata_of("v1", "PodTemplate"),
@@ -38,7 +36,6 @@ IN_NAMESPACES: tuple[Kind[Any], ...] = (
     SECRET_METADATA,
     metadata_of("v1", "ServiceAccount"),
     metadata_of("autoscaling/v2", "HorizontalPodAutoscaler"),
-    metadata_of("batch/v1", "CronJob"),
     metadata_of("networking.k8s.io/v1", "Ingress"),
     metadata_of("networking.k8s.io/v1", "NetworkPolicy"),
     metadata_of("rbac.authorization.k8s.io/v1", "Role"),

@@ -42,7 +42,7 @@ def unknowns_of(plan: Plan) -> list[str]:
         else:
             snapshot.add(view)
     snapshot.unread_kinds = set(plan.cluster.unread_kinds)
-    found = dict.fromkeys(text for obj in plan.objects if (text := _not_acted_on(obj)))
+    found = dict.fromkeys(text for obj in plan.objects if (text := _not_waited_for(obj)))
     for pod in plan.pods:
         name = pod.object["spec"].get("runtimeClassName")
         if ("RuntimeClass", f"/{name}") in plan.cluster.stand_ins:
@@ -52,13 +52,13 @@ def unknowns_of(plan: Plan) -> list[str]:
     return list(found)
 
 
-def _not_acted_on(obj: Object) -> str:
+def _not_waited_for(obj: Object) -> str:
     kind = CATALOG.workloads().get(obj["kind"])
-    if kind is None or kind.has_controller:
+    if kind is None or not kind.runs_later:
         return ""
     metadata = obj["metadata"]
     return (
-        f"nothing here acts on {obj['kind']} {metadata['namespace']}/{metadata['name']}, so it makes no pods; "
+        f"no run of {obj['kind']} {metadata['namespace']}/{metadata['name']} is waited for, so it makes no pods; "
         "mooring explain -f says where they would land"
     )
 

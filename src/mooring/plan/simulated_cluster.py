@@ -46,6 +46,7 @@ MANAGER = "mooring-plan"
 CONTROLLERS = (
     deployment.CONTROLLER,
     replicaset.CONTROLLER,
+    replicaset.REPLICATION,
     statefulset.CONTROLLER,
     daemonset.CONTROLLER,
     claims.CONTROLLER,

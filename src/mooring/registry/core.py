@@ -24,6 +24,7 @@ from mooring.registry.strategies import Strategy
 
 if TYPE_CHECKING:
     from mooring.kube.cel.rules.evaluation import Findings
+    from mooring.registry.admission.chain import AdmissionRequest
 
 __all__ = ["CheckRules", "Convert", "Core", "CustomKind"]
 
@@ -88,6 +89,10 @@ class Core:
         self.hooks: dict[str, Callable[[Object | None, Object | None], None]] = {}
         # Called with the new object after a change of its store is recorded; None when it is gone.
         self.after: dict[str, Callable[[Object | None], None]] = {}
+        # Called with the store and every change after it is recorded, once there are quotas; and with a write that
+        # admission has let pass and its time, to refuse what would exceed one.
+        self.on_change: Callable[[str, HistoryEntry], None] | None = None
+        self.check_quota: Callable[[AdmissionRequest, str], None] | None = None
         # Called with the store after an object of a custom kind is gone.
         self.on_custom_removal: Callable[[str], None] | None = None
         # What the rules in CEL of a custom kind say of an object.
@@ -239,6 +244,8 @@ class Core:
         return {**old, "metadata": {**metadata, "resourceVersion": str(revision)}}
 
     def _changed(self, store: str, change: HistoryEntry) -> None:
+        # The first quota brings its tracker, which has counted it then.
+        on_change = self.on_change
         hook = self.hooks.get(store)
         if hook is not None:
             hook(change.object, change.previous)
@@ -246,6 +253,8 @@ class Core:
         after = self.after.get(store)
         if after is not None:
             after(change.object)
+        if on_change is not None:
+            on_change(store, change)
 
 
 def _check_rules(schema: Schema, new: Object, old: Object | None) -> Findings:

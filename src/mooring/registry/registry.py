@@ -78,7 +78,17 @@ class Registry(Reader):
         self._core.converts["events"] = convert_event
         self._core.converts["horizontalpodautoscalers.autoscaling"] = convert_autoscaler
         Protection(self._core)
+        self._core.after["resourcequotas"] = self._first_quota
+        if self._core.storage.items("resourcequotas"):
+            self._first_quota(None)
         create_system_objects(self, self._core, now=now)
+
+    def _first_quota(self, quota: Object | None) -> None:
+        """Quotas are followed from the first one on; most clusters have none."""
+        from mooring.registry.quota.tracker import QuotaTracker
+
+        del self._core.after["resourcequotas"]
+        QuotaTracker(self._core)
 
     def bootstrap(
         self,

@@ -115,7 +115,7 @@ class Writer:
         add_warnings(strategy, resource, made, options)
         if options.before_create is not None:
             options.before_create()
-        self._chain.validate(request.about(made), self._view)
+        self._validate(request.about(made), options)
         if core.find(resource, metadata.get("namespace", ""), metadata["name"]) is not None:
             raise AlreadyExistsError.of(resource.plural, resource.group, metadata["name"])
         if not options.dry_run and version.isdecimal() and int(version):
@@ -257,7 +257,7 @@ class Writer:
             raise InvalidError(resource.kind, resource.group, name, errors)
         if subresource != "status":
             add_warnings(strategy, resource, new, options, current)
-        self._chain.validate(request.about(new), self._view)
+        self._validate(request.about(new), options)
         if same(new, current) and (untouched or same_managers(new, current)):
             return self._core.load(served, current)
         return self._core.load(served, self._store(resource, new, old, options))
@@ -269,6 +269,11 @@ class Writer:
             return self._default_again(request.resource, before, changed, request.subresource)
 
         return self._chain.mutate(request, self._view, complete)
+
+    def _validate(self, request: AdmissionRequest, options: Options) -> None:
+        self._chain.validate(request, self._view)
+        if self._core.check_quota is not None:
+            self._core.check_quota(request, options.stamp)
 
     def _complete(self, request: AdmissionRequest) -> Object:
         """Let the server hand out what is its to give: addresses, ports, the status of definitions."""

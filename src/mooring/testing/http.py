@@ -29,7 +29,7 @@ PATCHES = {
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back; `body` is the JSON in it, or the text where it is not JSON."""
+    """What came back; `body` is the JSON in it, the bytes of protobuf, or the text where it is neither."""
 
     code: int
     headers: httpx2.Headers
@@ -75,8 +75,8 @@ class Api:
     def get(self, path: str, *, accept: str = JSON, **query: Any) -> Answer:
         return self.request("GET", path, accept=accept, **query)
 
-    def post(self, path: str, body: Any, *, content: str = JSON, **query: Any) -> Answer:
-        return self.request("POST", path, body, content=content, **query)
+    def post(self, path: str, body: Any, *, content: str = JSON, accept: str = JSON, **query: Any) -> Answer:
+        return self.request("POST", path, body, content=content, accept=accept, **query)
 
     def put(self, path: str, body: Any, **query: Any) -> Answer:
         return self.request("PUT", path, body, **query)
@@ -142,5 +142,7 @@ def _encoded(body: Any) -> bytes | None:
 
 
 def _decoded(answer: httpx2.Response) -> Any:
+    if answer.headers.get("content-type", "").startswith("application/vnd.kubernetes.protobuf"):
+        return answer.content
     # Not by the content type: a real server calls some of its JSON text/plain.
     return answer.json() if answer.content[:1] == b"{" else answer.text

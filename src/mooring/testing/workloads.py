@@ -49,6 +49,11 @@ def replica_set(name: str, replicas: int = 1, *, pods: Object | None = None, **s
     return _of_apps("ReplicaSet", name, replicas, pods, spec)
 
 
+def replication_controller(name: str, replicas: int = 1, *, pods: Object | None = None, **spec: Any) -> Object:
+    body = {"replicas": replicas, "selector": {"app": name}, "template": pods or template(name), **spec}
+    return {"apiVersion": "v1", "kind": "ReplicationController", "metadata": {"name": name}, "spec": body}
+
+
 def stateful_set(name: str, replicas: int = 1, *, pods: Object | None = None, **spec: Any) -> Object:
     return _of_apps("StatefulSet", name, replicas, pods, {"serviceName": name, **spec})
 
@@ -73,6 +78,15 @@ def job(name: str, *, pods: Object | None = None, **spec: Any) -> Object:
         "metadata": {"name": name},
         "spec": {**spec, "template": never},
     }
+
+
+def cron_job(
+    name: str, schedule: str, *, pods: Object | None = None, job_spec: Object | None = None, **spec: Any
+) -> Object:
+    """A CronJob whose pods end after a second unless they say otherwise."""
+    made = job(name, pods=pods, **(job_spec or {}))["spec"]
+    body = {"schedule": schedule, "jobTemplate": {"spec": made}, **spec}
+    return {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": name}, "spec": body}
 
 
 def budget(name: str, app: str, **spec: Any) -> Object:

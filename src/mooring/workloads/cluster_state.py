@@ -38,6 +38,7 @@ from mooring.workloads.kinds import (
     POD,
     POD_DISRUPTION_BUDGET,
     REPLICA_SET,
+    REPLICATION_CONTROLLER,
     RESOURCE_CLAIM,
     RESOURCE_SLICE,
     SERVICE,
@@ -47,6 +48,8 @@ from mooring.workloads.kinds import (
 )
 
 SCHEDULERS = ("", "default-scheduler")
+# Their selectors say which pods default spreading keeps apart.
+OWNERS: tuple[Kind[Any], ...] = (REPLICA_SET, REPLICATION_CONTROLLER, STATEFUL_SET)
 STORAGE: tuple[Kind[Any], ...] = (
     PERSISTENT_VOLUME_CLAIM,
     PERSISTENT_VOLUME,
@@ -224,10 +227,14 @@ class ClusterState:
         if old is not None and old.spec.selector == new.spec.selector:
             return
         # Only the selector counts, and only for scores: it never keeps a pod waiting.
+        selectors, meta = self._cluster.default_selectors, core.ObjectMeta(name=key.name, namespace=key.namespace)
+        if kind == "ReplicationController":
+            spec = core.ReplicationControllerSpec(selector=new.spec.selector)
+            selectors.set_owner(kind, core.ReplicationController(metadata=meta, spec=spec))
+            return
         view = apps.ReplicaSet if kind == "ReplicaSet" else apps.StatefulSet
         selector = msgspec.convert(new.spec.selector, core.LabelSelector | None)
-        meta = core.ObjectMeta(name=key.name, namespace=key.namespace)
-        self._cluster.default_selectors.set_owner(kind, view(metadata=meta, spec=apps.SelectorSpec(selector)))
+        selectors.set_owner(kind, view(metadata=meta, spec=apps.SelectorSpec(selector)))
 
     def change_service(self, key: Key, new: Service | None) -> None:
         if new is None:
@@ -311,7 +318,7 @@ def _apply(state: ClusterState, kind: Kind[Any], change: Changed) -> bool:
         state.change_pod(key, old, new)
     elif kind is NODE:
         state.change_node(key, new)
-    elif kind is REPLICA_SET or kind is STATEFUL_SET:
+    elif kind in OWNERS:
         state.change_owner(kind.kind, key, old, new)
     elif kind is NAMESPACE:
         state.change_namespace(key, old, new)
@@ -329,10 +336,10 @@ def _apply(state: ClusterState, kind: Kind[Any], change: Changed) -> bool:
 
 CLUSTER = Fold(
     "cluster",
-    (NODE, POD, NAMESPACE, SERVICE, REPLICA_SET, STATEFUL_SET, POD_DISRUPTION_BUDGET, *STORAGE, *DEVICES),
+    (NODE, POD, NAMESPACE, SERVICE, *OWNERS, POD_DISRUPTION_BUDGET, *STORAGE, *DEVICES),
     ClusterState,
     _apply,
     assume=ClusterState.assume,
     facts=ClusterState.facts,
-    without_status=(NAMESPACE, SERVICE, REPLICA_SET, STATEFUL_SET),
+    without_status=(NAMESPACE, SERVICE, *OWNERS),
 )

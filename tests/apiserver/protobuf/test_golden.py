@@ -11,6 +11,7 @@ import pytest
 
 from mooring.apiserver.protobuf import decode
 from mooring.apiserver.protobuf.tables import message_of
+from mooring.apiserver.protobuf.writing import encode_object
 from mooring.registry.resources import builtin_resources
 
 VERSION = "v0.35.8"
@@ -44,6 +45,9 @@ def test_every_golden_body_of_a_served_kind_reads_as_its_json(folders: list[Path
         kind = wanted.get("apiVersion", ""), wanted.get("kind", "")
         if message_of(*kind) is not None:
             assert decode(file.read_bytes()) == wanted, file.name
+            written = encode_object(wanted)
+            assert written is not None
+            assert decode(written) == wanted, file.name
             compared.add(kind)
 
     served = {(resource.api_version, resource.kind) for resource in builtin_resources()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from mooring.testing.workloads import deployment, replica_set, template
+from mooring.testing.workloads import deployment, replica_set, replication_controller, template
 from tests.e2e.town import Town
 
 Scenes = Iterator[tuple[str, ...] | None]
@@ -122,7 +122,16 @@ def old_revisions_are_kept_up_to_a_limit(town: Town) -> Scenes:
 
 def a_replica_set_replaces_adopts_and_lets_go(town: Town) -> Scenes:
     town.create(replica_set("rs", 3))
-    town.until(lambda: town.status("ReplicaSet", "rs").get("availableReplicas") == 3, "three replicas")
+    yield from _replaces_adopts_and_lets_go(town, "ReplicaSet")
+
+
+def a_replication_controller_replaces_adopts_and_lets_go(town: Town) -> Scenes:
+    town.create(replication_controller("rs", 3))
+    yield from _replaces_adopts_and_lets_go(town, "ReplicationController")
+
+
+def _replaces_adopts_and_lets_go(town: Town, kind: str) -> Scenes:
+    town.until(lambda: town.status(kind, "rs").get("availableReplicas") == 3, "three replicas")
     yield None
     town.delete_a_pod()
     town.until(lambda: len(town.pods(phase="Running")) == 3, "a new one")
@@ -134,7 +143,7 @@ def a_replica_set_replaces_adopts_and_lets_go(town: Town) -> Scenes:
     # One that gets it back is adopted, and is one too many.
     town.patch("Pod", name, {"metadata": {"labels": {"app": "rs"}}})
     town.until(lambda: len(town.pods()) == 3, "three again")
-    town.scale("ReplicaSet", "rs", 1)
+    town.scale(kind, "rs", 1)
     town.until(lambda: len(town.pods()) == 1, "one")
     yield None
 
@@ -149,4 +158,5 @@ STORIES = (
     a_rollout_that_takes_too_long_says_so,
     old_revisions_are_kept_up_to_a_limit,
     a_replica_set_replaces_adopts_and_lets_go,
+    a_replication_controller_replaces_adopts_and_lets_go,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mooring.testing.conditions import has_condition
-from mooring.testing.workloads import job, template
+from mooring.testing.workloads import cron_job, job, template
 from tests.e2e.town import Town
 
 Scenes = Iterator[tuple[str, ...] | None]
@@ -120,7 +120,17 @@ def a_job_whose_pod_is_deleted_starts_another(town: Town) -> Scenes:
     yield None
 
 
+def a_cron_job_makes_a_job_in_its_minute(town: Town) -> Scenes:
+    town.create(cron_job("tick", "* * * * *", pods=template("tick", duration="1s")))
+    town.until(lambda: town.all("Job"), "a Job")
+    # Before the next minute.
+    town.patch("CronJob", "tick", {"spec": {"suspend": True}})
+    town.until(lambda: town.status("CronJob", "tick").get("lastSuccessfulTime"), "that it has ended")
+    yield None
+
+
 STORIES = (
+    a_cron_job_makes_a_job_in_its_minute,
     a_job_runs_to_completion,
     a_job_by_index,
     a_job_that_fails_too_often,

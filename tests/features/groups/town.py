@@ -40,7 +40,8 @@ VERSIONS = {
     "Pod": "v1", "Node": "v1", "Service": "v1", "StatefulSet": "apps/v1", "ControllerRevision": "apps/v1",
     "Event": "v1", "PersistentVolumeClaim": "v1", "Deployment": "apps/v1", "DaemonSet": "apps/v1", "Job": "batch/v1",
     "ReplicaSet": "apps/v1", "Namespace": "v1", "ConfigMap": "v1", "Lease": "coordination.k8s.io/v1", KIND: API_VERSION,
-    "Workspace": "kaito.sh/v1beta1", "NodeClaim": "karpenter.sh/v1",
+    "Workspace": "kaito.sh/v1beta1", "NodeClaim": "karpenter.sh/v1", "CronJob": "batch/v1",
+    "ReplicationController": "v1",
 }  # fmt: skip
 
 

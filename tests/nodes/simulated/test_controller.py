@@ -130,6 +130,32 @@ def test_a_node_that_comes_back_is_ready_again() -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "ends", "seconds"),
+    [
+        ({"restartPolicy": "Never"}, "Succeeded", 11),
+        ({"restartPolicy": "OnFailure"}, "Succeeded", 11),
+        ({"restartPolicy": "Always"}, "Running", 1),
+        ({"restartPolicy": "Never", "duration": "30s", "code": "3"}, "Failed", 31),
+        ({"restartPolicy": "Never", "activeDeadlineSeconds": 5}, "Failed", 6),
+        ({"restartPolicy": "Never", "activeDeadlineSeconds": 50}, "Succeeded", 11),
+        ({"activeDeadlineSeconds": 5}, "Failed", 6),
+    ],
+    ids=str,
+)
+def test_a_pod_that_nobody_owns_ends_by_its_policy_and_deadline(said: dict[str, Any], ends: str, seconds: int) -> None:
+    town = Town(node("a"), lasting("p", **said), controllers=CONTROLLERS, settled=True)
+    assert (phase(town, "p"), town.elapsed()) == (ends, seconds)
+
+
+def test_a_pod_past_its_deadline_says_so() -> None:
+    town = Town(node("a"), lasting("p", activeDeadlineSeconds=5), controllers=CONTROLLERS, settled=True)
+    found = town.get("Pod", "p")
+    assert found is not None
+    told = "Pod was active on the node longer than the specified deadline"
+    assert (found["status"]["reason"], found["status"]["message"]) == ("DeadlineExceeded", told)
+
+
+@pytest.mark.parametrize(
     ("text", "seconds"), [("10s", 10.0), ("1h30m", 5400.0), ("500ms", 0.5), ("1.5m", 90.0), ("", None), ("soon", None)]
 )  # fmt: skip
 def test_durations(text: str, seconds: float | None) -> None:

@@ -11,6 +11,7 @@ from mooring.api.crds.markers import Markers
 from mooring.api.meta import AnnotatedMeta, Condition, Meta
 from mooring.kube.intorpercent import IntOrPercent
 from mooring.kube.objects import Object
+from mooring.kube.selectors import Selector, selector_from_dict
 
 
 class ReplicaSetSpec(View, frozen=True):
@@ -18,6 +19,10 @@ class ReplicaSetSpec(View, frozen=True):
     min_ready_seconds: int = 0
     selector: Object | None = None
     template: Object = msgspec.field(default_factory=dict)
+
+    @property
+    def label_selector(self) -> Selector:
+        return selector_from_dict(self.selector)
 
 
 class ReplicaSetStatus(View, frozen=True):

@@ -1,11 +1,11 @@
-"""Typed views of Jobs, as their controller sees them."""
+"""Jobs and CronJobs as their controllers see them."""
 
 from __future__ import annotations
 
 import msgspec
 
 from mooring.api.core.types import View
-from mooring.api.meta import AnnotatedMeta, Condition
+from mooring.api.meta import AnnotatedMeta, Condition, Meta
 from mooring.kube.objects import Object
 
 
@@ -82,3 +82,36 @@ class Job(View, frozen=True):
     metadata: AnnotatedMeta = AnnotatedMeta()
     spec: JobSpec = JobSpec()
     status: JobStatus = JobStatus()
+
+
+class CronJobSpec(View, frozen=True):
+    schedule: str = ""
+    time_zone: str | None = None
+    starting_deadline_seconds: int | None = None
+    concurrency_policy: str = "Allow"
+    suspend: bool = False
+    successful_jobs_history_limit: int | None = None
+    failed_jobs_history_limit: int | None = None
+    job_template: Object = msgspec.field(default_factory=dict)
+
+
+class JobReference(View, frozen=True):
+    """A Job that is at work. Its resourceVersion, which says nothing of it, is left out."""
+
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+
+
+class CronJobStatus(View, frozen=True):
+    active: tuple[JobReference, ...] = ()
+    last_schedule_time: str | None = None
+    last_successful_time: str | None = None
+
+
+class CronJob(View, frozen=True):
+    metadata: Meta = Meta()
+    spec: CronJobSpec = CronJobSpec()
+    status: CronJobStatus = CronJobStatus()

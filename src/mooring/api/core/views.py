@@ -9,9 +9,10 @@ import msgspec
 
 from mooring.api.conditions import find_condition, is_true
 from mooring.api.core import types as core
-from mooring.api.core.types import ResourceList, View
+from mooring.api.core.types import Labels, ResourceList, View
 from mooring.api.meta import AnnotatedMeta, Condition, Meta
 from mooring.kube.objects import Object
+from mooring.kube.selectors import Selector, selector_from_labels
 
 
 class PodNotes(View, frozen=True):
@@ -136,13 +137,28 @@ class Pod(View, frozen=True):
 
 class ReplicationControllerSpec(View, frozen=True):
     replicas: int = 1
+    min_ready_seconds: int = 0
+    selector: Labels | None = None
+    template: Object = msgspec.field(default_factory=dict)
+
+    @property
+    def label_selector(self) -> Selector:
+        return selector_from_labels(self.selector)
+
+
+class ReplicationControllerStatus(View, frozen=True):
+    replicas: int = 0
+    fully_labeled_replicas: int = 0
+    ready_replicas: int = 0
+    available_replicas: int = 0
+    observed_generation: int = 0
+    conditions: tuple[Condition, ...] = ()
 
 
 class ReplicationController(View, frozen=True):
-    """Only how many pods it wants: nothing here makes them."""
-
-    metadata: Meta = Meta()
+    metadata: AnnotatedMeta = AnnotatedMeta()
     spec: ReplicationControllerSpec = ReplicationControllerSpec()
+    status: ReplicationControllerStatus = ReplicationControllerStatus()
 
 
 class ClaimStatus(View, frozen=True):

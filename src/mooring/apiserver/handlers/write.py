@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, Final
 
 from mooring.apiserver.calls import Call, Context, not_found, wrong_method
-from mooring.apiserver.messages.bodies import BodyDocument, decode_patch, read_document
+from mooring.apiserver.messages.bodies import BodyDocument, decode_patch, read_document, read_yaml
 from mooring.apiserver.messages.duplicate_fields import find_duplicate_fields
 from mooring.apiserver.messages.options import WriteOptions, write_options
 from mooring.apiserver.messages.responses import Response
@@ -69,6 +69,9 @@ async def patch(context: Context, call: Call) -> Response:
     content_type = request.header(b"content-type")
     body = await request.body()
     patch_type, document = await decode_patch(content_type, body, custom=resource.custom)
+    if patch_type == "apply" and body.lstrip()[:1] == b"{" and find_duplicate_fields(body, document.value):
+        # An apply is read as YAML, whatever it looks like, and YAML tells of keys by their line.
+        document = read_yaml(body)
     options = write_options(request, "PatchOptions", applies=patch_type == "apply")
     if document.duplicate_keys and options.field_validation == "Strict":
         why = yaml_error(document.duplicate_keys)

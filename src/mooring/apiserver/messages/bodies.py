@@ -22,6 +22,7 @@ __all__ = [
     "media_type",
     "read_document",
     "read_json",
+    "read_yaml",
 ]
 
 
@@ -112,11 +113,12 @@ def _beginning(body: bytes) -> str:
 
 async def _read_yaml(body: bytes) -> BodyDocument:
     if len(body) > _LARGE_YAML:
-        return await asyncio.to_thread(_load_yaml, body)
-    return _load_yaml(body)
+        return await asyncio.to_thread(read_yaml, body)
+    return read_yaml(body)
 
 
-def _load_yaml(body: bytes) -> BodyDocument:
+def read_yaml(body: bytes) -> BodyDocument:
+    """The value of a YAML text, with the keys that came twice; BadRequestError when it is none."""
     # Nearly no request is YAML, and the parser takes as long to import as everything else here.
     from mooring.manifests.errors import ManifestError
     from mooring.manifests.loader import load_with_duplicates

@@ -28,7 +28,7 @@ from mooring.apiserver.protobuf.wire import (
     WireReader,
 )
 
-__all__ = ["message_of"]
+__all__ = ["fields_of", "message_of", "type_of"]
 
 _SCHEMA: Final = "apiextensions.v1.JSONSchemaProps"
 _CHOICES: Final = {
@@ -46,9 +46,20 @@ _messages: Final[dict[str, Message]] = {}
 
 def message_of(api_version: str, kind: str) -> Message | None:
     """The message of a kind; None when the table has no such kind."""
-    kinds = _kinds()
-    name = kinds.get((api_version, kind)) or kinds.get((_EVERYWHERE, kind))
+    name = type_of(api_version, kind)
     return None if name is None else _message(name)
+
+
+def type_of(api_version: str, kind: str) -> str | None:
+    """The name of a kind's type; None when the table has no such kind."""
+    kinds = _kinds()
+    return kinds.get((api_version, kind)) or kinds.get((_EVERYWHERE, kind))
+
+
+def fields_of(name: str) -> list[tuple[int, str, str]]:
+    """The fields of a type as number, JSON name and type with its marks."""
+    parts = (field.split(" ") for field in _lines()[name][1].split("; ") if field)
+    return [(int(number), key, kind) for number, key, kind in parts]
 
 
 @cache
@@ -76,10 +87,8 @@ def _message(name: str) -> Message:
     if found is None:
         # Known before its fields are, because a schema contains schemas.
         found = _messages[name] = Message(name)
-        _, fields = _lines()[name]
-        for field in filter(None, fields.split("; ")):
-            number, key, kind = field.split(" ")
-            _add(found, int(number), key, kind)
+        for number, key, kind in fields_of(name):
+            _add(found, number, key, kind)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Watch events as lines of JSON, each encoded once for all streams with the same representation."""
+"""Watch events as lines of JSON or frames of protobuf, each encoded once for all streams that want the same."""
 
 from typing import Any, Final
 
@@ -60,7 +60,7 @@ class WatchEventEncoder:
             obj = self._table(event_format, event)
         elif event_format.representation.kind:
             obj = partial(obj, event_format.version)
-        return b'{"type":"%b","object":%b}\n' % (event.type.encode(), encode(obj))
+        return _line(event.type, obj, event_format.representation)
 
     def _table(self, event_format: WatchEventFormat, event: WatchEvent) -> Object:
         """A table of one row."""
@@ -82,5 +82,13 @@ class WatchEventEncoder:
         }
 
 
-def error_line(error: ApiError) -> bytes:
-    return b'{"type":"ERROR","object":%b}\n' % encode(error.status())
+def error_line(error: ApiError, representation: Representation) -> bytes:
+    return _line("ERROR", error.status(), representation)
+
+
+def _line(event: str, obj: Object, representation: Representation) -> bytes:
+    if representation.encoding == "protobuf":
+        from mooring.apiserver.protobuf.writing import watch_frame
+
+        return watch_frame(event, obj)
+    return b'{"type":"%b","object":%b}\n' % (event.encode(), encode(obj))

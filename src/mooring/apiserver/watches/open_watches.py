@@ -7,7 +7,7 @@ from mooring.apiserver.calls import Call, Context
 from mooring.apiserver.group_commit import GroupCommit
 from mooring.apiserver.watches.broadcaster import WatchBroadcaster
 from mooring.apiserver.watches.event_encoder import WatchEventEncoder, WatchEventFormat
-from mooring.apiserver.watches.stream import STREAM_HEADERS, WatchStream, end_with
+from mooring.apiserver.watches.stream import WatchStream, begin, end_with
 from mooring.kube.status import ExpiredError
 from mooring.net.asgi import Send
 from mooring.registry import Resource, Watch
@@ -74,8 +74,8 @@ class Watches:
             watch = await self._webhooks.read(lambda: self._open(call), whole=True)
         except ExpiredError as error:
             # kube-apiserver reports this in the stream, and clients look for it there.
-            await send({"type": "http.response.start", "status": 200, "headers": STREAM_HEADERS})
-            await end_with(send, error)
+            await begin(send, call.representation)
+            await end_with(send, error, call.representation)
             return
         resource = call.resource
         stream = WatchStream(

@@ -13,6 +13,8 @@ from contextlib import suppress
 from typing import Final
 
 from mooring.apiserver.group_commit import GroupCommit
+from mooring.apiserver.messages.encodings import PROTOBUF_STREAM
+from mooring.apiserver.messages.negotiation import Representation
 from mooring.apiserver.messages.request import HttpRequest
 from mooring.apiserver.messages.responses import JSON
 from mooring.apiserver.watches.event_encoder import WatchEventEncoder, WatchEventFormat, error_line
@@ -21,10 +23,10 @@ from mooring.kube.status import ApiError, InternalError
 from mooring.net.asgi import Push, Send
 from mooring.registry import Watch, WatchEvent
 
-__all__ = ["STREAM_HEADERS", "WatchStream", "end_with"]
+__all__ = ["WatchStream", "begin", "end_with"]
 
 
-STREAM_HEADERS: Final = [(b"content-type", JSON), (b"cache-control", b"no-cache, private")]
+_UNCACHED: Final = (b"cache-control", b"no-cache, private")
 # Changes that are polled together, and bytes that are sent between two chances for other requests. A client that reads
 # nothing leaves so much in memory, and one event more.
 _SLICE_EVENTS: Final = 200
@@ -105,7 +107,7 @@ class WatchStream:
         client_gone = self._loop.create_task(self._wait_for_client(request))
         timer = self._loop.call_at(self._next_deadline(), self.wake)
         try:
-            await send({"type": "http.response.start", "status": 200, "headers": STREAM_HEADERS})
+            await begin(send, self._event_format.representation)
             while not self._gone:
                 if not self._ready:
                     if self._group_commit.durable < self._opened:
@@ -134,10 +136,11 @@ class WatchStream:
                 await send({"type": "http.response.body", "body": b""})
         except ApiError as error:
             # The response has begun, so the error goes into the stream.
-            await end_with(send, error)
+            await end_with(send, error, self._event_format.representation)
         except Exception as error:
             _log.error("the watch of %s failed: %s: %s", self.resource, type(error).__name__, error)
-            await end_with(send, InternalError.of("the server failed at this watch; its log says more"))
+            told = InternalError.of("the server failed at this watch; its log says more")
+            await end_with(send, told, self._event_format.representation)
         finally:
             timer.cancel()
             client_gone.cancel()
@@ -208,6 +211,13 @@ class WatchStream:
             self.wake()
 
 
-async def end_with(send: Send, error: ApiError) -> None:
+async def begin(send: Send, representation: Representation) -> None:
+    """Send the head of a stream."""
+    content_type = PROTOBUF_STREAM if representation.encoding == "protobuf" else JSON
+    headers = [(b"content-type", content_type), _UNCACHED]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+
+
+async def end_with(send: Send, error: ApiError, representation: Representation) -> None:
     """Send the error as the last event of the stream."""
-    await send({"type": "http.response.body", "body": error_line(error)})
+    await send({"type": "http.response.body", "body": error_line(error, representation)})

@@ -1,8 +1,9 @@
 """Pods on a simulated node: started after a delay, completed after their duration, removed when deleted.
 
 The pod's own annotations say how long it runs (`mooring.dev/duration`) and with which code it exits
-(`mooring.dev/exit-code`). Pods of Jobs end after ten seconds unless they say otherwise; all others run on. A pod that
-is deleted stops within a second, as most programs do, and does not use up its grace.
+(`mooring.dev/exit-code`). Pods of Jobs, and pods of nobody that are not to be restarted, end after ten seconds unless
+they say otherwise; all others run on. A deleted pod stops within a second, as most programs do, and does not use
+up its grace. One whose activeDeadlineSeconds are over is ended, as a kubelet does.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ from mooring.workloads.kinds import POD
 
 START_DELAY = timedelta(seconds=1)
 STOP_DELAY = timedelta(seconds=1)
-JOB_DURATION = timedelta(seconds=10)
+TASK_DURATION = timedelta(seconds=10)
 # The exit code of a container that was killed.
 KILLED = 137
+_OVERDUE = "Pod was active on the node longer than the specified deadline"
 # The conditions of a pod whose containers run.
 _STARTED = tuple(
     Condition(kind, "True")
@@ -46,9 +48,9 @@ def due(pod: Pod, start_delay: timedelta) -> datetime | None:
         return None
     if pod.status.phase != "Running":
         return bound_at(pod) + start_delay
-    duration = _duration(pod)
+    ends = [each for each in (_duration(pod), _deadline(pod)) if each is not None]
     started = pod.status.start_time
-    return None if duration is None or started is None else moment(started) + duration
+    return None if not ends or started is None else moment(started) + min(ends)
 
 
 def is_started(pod: Pod) -> bool:
@@ -63,7 +65,11 @@ def step(pod: Pod, now: datetime, addresses: Addresses | None = None) -> Write:
             # The controller that holds the finalizer may wait for a final phase.
             return _end(pod, KILLED, now)
         return Delete(POD, key_of(pod), grace=0)
-    return _end(pod, _exit_code(pod), now) if is_started(pod) else _start(pod, now, addresses)
+    if not is_started(pod):
+        return _start(pod, now, addresses)
+    if _is_overdue(pod, now):
+        return _end(pod, KILLED, now, reason="DeadlineExceeded", message=_OVERDUE)
+    return _end(pod, _exit_code(pod), now)
 
 
 def recover(pod: Pod, now: datetime) -> Write | None:
@@ -85,7 +91,20 @@ def _duration(pod: Pod) -> timedelta | None:
     if said is not None:
         return said
     owner = pod.metadata.controller
-    return JOB_DURATION if owner is not None and owner.kind == "Job" else None
+    is_task = pod.spec.restart_policy in ("Never", "OnFailure") if owner is None else owner.kind == "Job"
+    return TASK_DURATION if is_task else None
+
+
+def _deadline(pod: Pod) -> timedelta | None:
+    seconds = pod.spec.active_deadline_seconds
+    return None if seconds is None else timedelta(seconds=seconds)
+
+
+def _is_overdue(pod: Pod, now: datetime) -> bool:
+    deadline, started, duration = _deadline(pod), pod.status.start_time, _duration(pod)
+    if deadline is None or started is None or (duration is not None and duration <= deadline):
+        return False
+    return moment(started) + deadline <= now
 
 
 def _exit_code(pod: Pod) -> int:
@@ -115,10 +134,11 @@ def _start(pod: Pod, now: datetime, addresses: Addresses | None) -> Patch:
     return status(POD, pod, body)
 
 
-def _end(pod: Pod, code: int, now: datetime) -> Patch:
+def _end(pod: Pod, code: int, now: datetime, **why: str) -> Patch:
+    """`why` is the reason and the message of a pod that was ended by its node."""
     phase = "Failed" if code else "Succeeded"
-    reason = "PodFailed" if code else "PodCompleted"
-    wanted = [Condition(kind, "False", reason) for kind in ("Ready", "ContainersReady")]
+    told = "PodFailed" if code else "PodCompleted"
+    wanted = [Condition(kind, "False", told) for kind in ("Ready", "ContainersReady")]
     ended = {
         "terminated": {
             "exitCode": code,
@@ -127,7 +147,7 @@ def _end(pod: Pod, code: int, now: datetime) -> Patch:
             "finishedAt": timestamp(now),
         }
     }
-    body: dict[str, Any] = {"phase": phase, "containerStatuses": _containers(pod, ended, ready=False)}
+    body: dict[str, Any] = {"phase": phase, "containerStatuses": _containers(pod, ended, ready=False), **why}
     conditions = pod_conditions(pod, now, *wanted)
     if conditions is not None:
         body["conditions"] = conditions

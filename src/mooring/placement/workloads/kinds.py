@@ -88,8 +88,8 @@ class WorkloadKind(NamedTuple):
     waits_for_nodes: bool = False
     # Whether its controller takes back pods that no node can take, and tells what they waited for.
     withdraws_pods: bool = False
-    # Whether a controller of ours makes its pods. Without one, a plan does not know where they land.
-    has_controller: bool = True
+    # Whether its pods are made at moments that a plan does not wait for.
+    runs_later: bool = False
     # What a plan cannot know of its objects, in a sentence.
     plan_note: str = ""
     # The spec of the Job that an object is or runs, whose pods end and make room for others.
@@ -137,7 +137,7 @@ BUILT_IN: Final = (
         owns=is_of_cron_job,
         template_path=lambda manifest, labels: TEMPLATE_PATH,
         job_spec=lambda manifest: manifest["spec"]["jobTemplate"].get("spec"),
-        has_controller=False,
+        runs_later=True,
     ),
     WorkloadKind(
         "v1",
@@ -146,6 +146,5 @@ BUILT_IN: Final = (
         "rc",
         PlacedReplicationController,
         scales=True,
-        has_controller=False,
     ),
 )

@@ -23,6 +23,8 @@ from mooring.registry.admission.classes import (
 from mooring.registry.admission.device_access import check_admin_access
 from mooring.registry.admission.limit_ranges import check_limits, default_limits
 from mooring.registry.admission.node_restriction import node_restriction, restrict_deletion
+from mooring.registry.admission.pod_security import pod_security
+from mooring.registry.admission.stored_only import warn_of_no_effect
 from mooring.registry.kinds.definitions import accept_definition
 from mooring.registry.kinds.pods import topology
 from mooring.registry.kinds.policy_types import check_policy_types
@@ -231,8 +233,10 @@ BUILTIN_VALIDATION: Final[tuple[Admission, ...]] = (
     restrict_certificate_subject,
     keep_system_priorities,
     check_limits,
+    pod_security,
     check_growth,
     check_overhead,
+    warn_of_no_effect,
 )
 LATE_ADMISSION: Final[tuple[Admission, ...]] = (
     accept_definition,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mooring.api.kinds import Key
-from mooring.builtin.apps.replicaset.controller import CONTROLLER, reconcile
+from mooring.builtin.apps.replicaset.controller import CONTROLLER, REPLICATION
 from mooring.kube.objects import Object
 from mooring.kube.status import ForbiddenError
 from mooring.kube.times import timestamp
@@ -23,6 +23,7 @@ from tests.builtin.fixpoint import World, never_starts, same_end_after_any_crash
 
 KEY = Key("default", "web")
 UID = "ReplicaSet/default/web"
+OLDER_UID = "ReplicationController/default/web"
 LABELS = {"app": "web"}
 
 
@@ -67,7 +68,7 @@ def pod(
 
 
 def decide(*objects: Object) -> Decision:
-    return reconcile(KEY, view_of(objects), NOON)
+    return CONTROLLER.reconcile(KEY, view_of(objects), NOON)
 
 
 def created(decision: Decision) -> list[str]:
@@ -222,7 +223,7 @@ def test_a_status_that_is_right_is_not_written() -> None:
 
 def test_a_pod_is_available_once_it_was_ready_for_long_enough() -> None:
     view = view_of([replica_set(2, minReadySeconds=30), pod("long", ready=31), pod("short", ready=10)])
-    status = said(reconcile(KEY, view, NOON))
+    status = said(CONTROLLER.reconcile(KEY, view, NOON))
     assert (status["readyReplicas"], status["availableReplicas"]) == (2, 1)
     assert view.timers == {NOON + timedelta(seconds=20)}
 
@@ -234,7 +235,7 @@ def test_a_failure_is_over_when_the_pods_are_there() -> None:
 
 def test_a_set_whose_pods_are_alike_is_not_listed() -> None:
     view = view_of([replica_set(2), pod("a"), pod("b")])
-    reconcile(KEY, view, NOON)
+    CONTROLLER.reconcile(KEY, view, NOON)
     lists = [q for q in view.questions if isinstance(q, ListQuestion) and not q.counter]
     assert [(q.by, q.value) for q in lists] == [("orphan", "default")]
 
@@ -296,6 +297,56 @@ def test_what_the_api_refuses_is_told_in_a_condition_until_it_goes_through() -> 
     assert not registry.get(sets, "default", "web")["status"].get("conditions")
     assert registry.get(sets, "default", "web")["status"]["replicas"] == 3
     assert reasons(registry) == {"FailedCreate", "SuccessfulCreate"}
+
+
+def older(obj: Object) -> Object:
+    """A ReplicaSet, or a pod of one, as it is with a ReplicationController."""
+    if obj["kind"] == "Pod":
+        owners = [
+            {**owner, "apiVersion": "v1", "kind": "ReplicationController", "uid": OLDER_UID}
+            for owner in obj["metadata"].get("ownerReferences", ())
+        ]
+        return {**obj, "metadata": {**obj["metadata"], "ownerReferences": owners}}
+    spec = {**obj["spec"], "selector": obj["spec"]["selector"]["matchLabels"]}
+    return {**obj, "apiVersion": "v1", "kind": "ReplicationController", "spec": spec}
+
+
+def test_a_replication_controller_decides_as_a_replica_set_does() -> None:
+    objects = [replica_set(3), pod("here"), pod("stray", owner=None)]
+    adopted = REPLICATION.reconcile(KEY, view_of([older(each) for each in objects]), NOON)
+    (claim,) = adopted.intent
+    assert isinstance(claim, Patch)
+    assert claim.body["metadata"]["ownerReferences"][0]["kind"] == "ReplicationController"
+    decision = REPLICATION.reconcile(KEY, view_of([older(each) for each in objects[:2]]), NOON)
+    assert len(created(decision)) == 2
+    first = decision.children[0]
+    assert isinstance(first, Create)
+    assert first.object["metadata"]["ownerReferences"][0] == {
+        "apiVersion": "v1", "kind": "ReplicationController", "name": "web", "uid": OLDER_UID,
+        "controller": True, "blockOwnerDeletion": True,
+    }  # fmt: skip
+
+
+def test_the_status_of_a_replication_controller_tells_nothing_of_pods_on_their_way_out() -> None:
+    view = view_of([older(replica_set(1)), older(pod("one"))])
+    assert said(REPLICATION.reconcile(KEY, view, NOON)) == {
+        "replicas": 1,
+        "fullyLabeledReplicas": 1,
+        "readyReplicas": 1,
+        "availableReplicas": 1,
+        "observedGeneration": 1,
+    }
+
+
+def test_any_crash_of_a_replication_controller_ends_the_same() -> None:
+    def make() -> World:
+        owner = older(replica_set(3))
+        owner = {**owner, "metadata": {"uid": OLDER_UID, **owner["metadata"]}}
+        return World([REPLICATION], [owner, older(pod("bad", phase="Failed")), older(pod("good"))])
+
+    world = same_end_after_any_crash(make)
+    status = world.get("ReplicationController", "web")["status"]
+    assert (status["replicas"], status["readyReplicas"]) == (3, 3)
 
 
 def reasons(registry: Registry) -> set[str]:

@@ -65,6 +65,27 @@ def test_a_deadline_ends_it_and_its_pods() -> None:
     assert town.elapsed() == pytest.approx(31, abs=1)
 
 
+def test_a_deleted_pod_is_replaced_after_a_while_also_when_it_is_gone_by_then() -> None:
+    town = Town(node("a"), job(duration="1h"))
+    town.run(60)
+    (name,) = town.pods()
+    town.delete("Pod", name, grace=0)
+    town.run(9)
+    assert not [found for found in town.pods() if found != name]
+    town.run(3)
+    assert [found for found in town.pods() if found != name]
+
+
+def test_why_its_pods_are_refused_is_told() -> None:
+    hard = {"spec": {"hard": {"pods": "1"}}}
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "few"}, **hard}
+    town = Town(node("a"), quota, job(duration="1h", parallelism=3))
+    town.run(30)
+    assert len(town.pods()) == 1
+    (told,) = set(town.events("FailedCreate"))
+    assert "exceeded quota: few, requested: pods=1, used: pods=1, limited: pods=1" in told
+
+
 def test_it_goes_with_its_pods_after_its_time_to_live() -> None:
     town = Town(node("a"), job(ttlSecondsAfterFinished=60), settled=True)
     assert town.get("Job", "train") is None

@@ -25,9 +25,10 @@ from mooring.builtin.batch.job.ending import Ending, ending_of
 from mooring.builtin.batch.job.indexes import format_indexes, index_of
 from mooring.builtin.batch.job.pods import TRACKING, new_pod, untracked
 from mooring.builtin.batch.job.policies import (
+    JobBackoff,
     attempts,
-    backoff_end,
     backoff_for,
+    counted_failures,
     finished_at,
     has_failed,
     judge,
@@ -61,7 +62,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         return Decision(events=(Event(JOB, key, "Warning", "UnknownCompletionMode", said),))
     # Ownership agrees with the selector before anything is counted on.
     if claimed := claims(view, job):
-        return Decision(intent=claimed)
+        return Decision(intent=claimed, memory=view.memory(JobBackoff))
     return Sync(job, view, now).decide()
 
 
@@ -81,6 +82,7 @@ class Sync:
     def __init__(self, job: Job, view: View, now: datetime) -> None:
         self.job, self.view, self.now = job, view, now
         self.seen = ObservedJob(job, view.owned(POD, job))
+        self.backoff = counted_failures(view.memory(JobBackoff), job, self.seen.pods, self.seen.valid)
         self.children: list[Write] = []
         self.let_go: set[str] = set()
         self.events: list[Event] = []
@@ -109,6 +111,7 @@ class Sync:
             status=() if spent else said,
             release=untracked(released),
             events=tuple(self.events),
+            memory=self.backoff if self.backoff != JobBackoff() else None,
         )
 
     # How many pods run
@@ -179,9 +182,11 @@ class Sync:
 
     def _create(self, incarnations: Incarnations, count: int) -> None:
         if self.job.spec.backoff_limit_per_index is None:
-            end = backoff_end(self.job, self.seen.pods)
+            end = self.backoff.end
             if end is not None and not self.view.reached(end):
                 return
+        if self.view.problem:
+            self._record("Warning", "FailedCreate", f"Error creating: {self.view.problem}")
         base = self.job.metadata.name
         if not self.seen.indexed:
             for name in islice(incarnations.names(self.view, base), count):
@@ -311,4 +316,5 @@ CONTROLLER: Final = Controller(
     reads=(POD,),
     writes={JOB: ("patch", "delete", "status", "finalizers"), POD: ("create", "patch", "delete")},
     reporter="job-controller",
+    memory=JobBackoff,
 )

@@ -47,16 +47,38 @@ def has_failed(job: Job, pod: Pod) -> bool:
     return pod.metadata.deleting and pod.status.phase != "Succeeded"
 
 
-def backoff_end(job: Job, pods: Iterable[Pod]) -> datetime | None:
-    """When a failed pod may be replaced: later for every failure since the last success.
+class JobBackoff(NamedTuple):
+    """The failures of a Job's pods since one last succeeded: a pod that has failed may be gone before its time is up.
 
-    It follows from the pods that are left, so nothing has to be remembered. A failed pod that somebody has removed
-    does not count.
+    `counted` has the pods among them that are still there. Lost with the process, it begins again with those.
     """
-    ended = [pod for pod in pods if pod.status.phase == "Succeeded" or has_failed(job, pod)]
-    last_success = max((finished_at(pod) for pod in ended if pod.status.phase == "Succeeded"), default=_EPOCH)
-    failures = [when for pod in ended if pod.status.phase != "Succeeded" and (when := finished_at(pod)) > last_success]
-    return max(failures) + backoff_for(len(failures)) if failures else None
+
+    failures: int = 0
+    last: datetime | None = None
+    counted: frozenset[str] = frozenset()
+
+    @property
+    def end(self) -> datetime | None:
+        """When a failed pod may be replaced: later for every failure."""
+        return self.last + backoff_for(self.failures) if self.last is not None else None
+
+
+def counted_failures(known: JobBackoff | None, job: Job, pods: Iterable[Pod], tracked: Iterable[Pod]) -> JobBackoff:
+    """What is known with the pods that have ended since. A pod that the Job lets go of, and so tracks no more, counts
+    only if it ended by itself before anything was known."""
+    ended = [pod for pod in tracked if pod.status.phase == "Succeeded" or has_failed(job, pod)]
+    if known is None:
+        known = JobBackoff()
+        held = {pod.metadata.uid for pod in ended}
+        ended += [pod for pod in pods if pod.finished and pod.metadata.uid not in held]
+    new = [pod for pod in ended if pod.metadata.uid not in known.counted]
+    successes = [finished_at(pod) for pod in new if pod.status.phase == "Succeeded"]
+    last_success = max(successes, default=_EPOCH)
+    failed = [when for pod in new if pod.status.phase != "Succeeded" and (when := finished_at(pod)) > last_success]
+    failures, last = (0, None) if successes else (known.failures, known.last)
+    there = {pod.metadata.uid for pod in pods}
+    counted = frozenset(uid for uid in {*known.counted, *(pod.metadata.uid for pod in new)} if uid in there)
+    return JobBackoff(failures + len(failed), max(failed, default=last), counted)
 
 
 def judge(job: Job, pod: Pod) -> FailureVerdict:

@@ -1,0 +1,1 @@
+"""ResourceQuotas: what the objects of a namespace use, and what more of them it takes."""
