@@ -1,0 +1,29 @@
+"""Where the tests of a module lie: the folder of tests that mirrors its package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+# Packages that have tests elsewhere as well: rules of kinds are told by what the registry answers, and processes are
+# started by commands.
+_ELSEWHERE = {
+    "api": ("registry",),
+    "kube": ("registry",),
+    "supervisor": ("cli", "runtime"),
+    "catalog.py": ("runtime", "cli"),
+    "__main__.py": ("cli",),
+}
+
+
+def test_folders(root: Path, module: Path) -> list[str]:
+    """The nearest folder first, then its parents up to the package, then others; a feature is a package of its own."""
+    parts = module.relative_to("src/mooring").parts
+    top = 2 if parts[0] == "features" else 1
+    mirrors = ["/".join(("tests", *parts[:depth])) for depth in range(len(parts) - 1, top - 1, -1)]
+    others = [f"tests/{name}" for name in _ELSEWHERE.get(parts[0], ())]
+    return [each for each in [*mirrors, *others] if (root / each).is_dir()]
+
+
+def nearness(test: str, folders: list[str]) -> int:
+    """0 for a test of the nearest folder, and more for each step outwards."""
+    return next((index for index, folder in enumerate(folders) if test.startswith(f"{folder}/")), len(folders))
