@@ -53,14 +53,17 @@ def find_reach(tree: Tree, sample: Sequence[Mutation], jobs: int) -> Reach:
     tests_file, reached_file = tree.folder / "tests.tsv", tree.folder / "reached.tsv"
     folders = sorted({folder for path in by_path for folder in test_folders(tree.folder, path)})
     outermost = [each for each in folders if not any(each.startswith(f"{other}/") for other in folders)]
-    subprocess.run(
-        tree.pytest("-p", "scripts.mutants.plugin", "-n", str(jobs), "--dist", "loadfile", *outermost),
-        cwd=tree.folder,
-        env=tree.environment(MUTANTS_TESTS=str(tests_file), MUTANTS_REACHED=str(reached_file)),
-        check=False,
-        stdout=(tree.folder / "reach.log").open("wb"),
-        stderr=subprocess.STDOUT,
-    )
+    with (tree.folder / "reach.log").open("wb") as log:
+        subprocess.run(
+            tree.pytest(
+                "-p", "scripts.mutants.plugin", "-p", "xdist", "-n", str(jobs), "--dist", "loadfile", *outermost
+            ),
+            cwd=tree.folder,
+            env=tree.environment(MUTANTS_TESTS=str(tests_file), MUTANTS_REACHED=str(reached_file)),
+            check=False,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
     for path, source in originals.items():
         tree.write(path, source)
     return Reach(_passed(tests_file), reached(reached_file))

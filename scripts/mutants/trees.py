@@ -51,11 +51,11 @@ class Tree:
 
     def pytest(self, *arguments: str) -> list[str]:
         """Without slow tests: a fault should be noticed by a quick one."""
-        return [
-            sys.executable, "-m", "pytest", "-q", "--no-header", "-m", "not slow", "--hypothesis-profile=ci",
-            "-p", "no:cacheprovider", "-p", "no:warnings", *arguments,
-        ]  # fmt: skip
+        options = ["-q", "--no-header", "-m", "not slow", "--hypothesis-profile=ci"]
+        plugins = ["-p", "_hypothesis_pytestplugin", "-p", "no:cacheprovider", "-p", "no:warnings"]
+        return [sys.executable, "-m", "pytest", *options, *plugins, *arguments]
 
     def environment(self, **more: str) -> dict[str, str]:
-        """Child processes of the tests read the copy too."""
-        return {**os.environ, "PYTHONPATH": str(self.folder / "src"), **more}
+        """Child processes of the tests read the copy too. Loading every plug-in takes longer than most tests."""
+        own = {"PYTHONPATH": str(self.folder / "src"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        return {**os.environ, **own, **more}
