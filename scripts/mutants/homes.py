@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-# Packages that have tests elsewhere as well: rules of kinds are told by what the registry answers, and processes are
-# started by commands.
+# Packages that have tests elsewhere as well: rules of kinds show in what the registry answers and are held to the words
+# of a real server, and processes are started by commands.
 _ELSEWHERE = {
-    "api": ("registry",),
+    "api": ("registry", "conformance"),
     "kube": ("registry",),
+    "registry": ("conformance",),
     "supervisor": ("cli", "runtime"),
     "catalog.py": ("runtime", "cli"),
     "__main__.py": ("cli",),

@@ -1,4 +1,7 @@
-"""A pytest plugin that writes down how long every test took and whether it passed."""
+"""A pytest plugin that writes down how long every test took and whether it passed.
+
+A suite that also plays against a real cluster is played here against ours only: a real one runs nothing of our source.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,19 @@ from pathlib import Path
 
 import pytest
 
+# As the parameter of a test's home is called.
+REAL = "real"
 _seconds: dict[str, float] = defaultdict(float)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     os.environ["MUTANTS_PROCESS"] = str(os.getpid())
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    theirs = [item for item in items if f"[{REAL}" in item.nodeid]
+    config.hook.pytest_deselected(items=theirs)
+    items[:] = [item for item in items if f"[{REAL}" not in item.nodeid]
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

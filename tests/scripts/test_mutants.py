@@ -126,6 +126,7 @@ def test_a_package_that_is_not_there_is_said() -> None:
     [
         ("builtin/apps/daemonset/nodes.py", ["tests/builtin/apps/daemonset", "tests/builtin/apps", "tests/builtin"]),
         ("features/groups/pods/env.py", ["tests/features/groups/pods", "tests/features/groups"]),
+        ("api/batch/policies.py", ["tests/api", "tests/registry", "tests/conformance"]),
         ("kube/cel/environment.py", ["tests/kube/cel", "tests/kube", "tests/registry"]),
         ("supervisor/logs.py", ["tests/cli", "tests/runtime"]),
     ],
@@ -216,7 +217,13 @@ def checkout(folder: Path) -> Path:
                 return a == b
             """,
         "tests/kube/test_sample.py": """
+            import pytest
+
             from mooring.kube.sample import larger
+
+            @pytest.mark.parametrize("home", ["real"])
+            def test_what_runs_elsewhere(home):
+                assert larger(2, 1) == 1
 
             def test_the_larger_one():
                 assert larger(2, 1) == 2
