@@ -7,7 +7,6 @@ import difflib
 import os
 import sys
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from pathlib import Path
 from scripts.made import ROOT
 from scripts.mutants.explained import FILE, explanations, reason
 from scripts.mutants.mutations import Mutation
-from scripts.mutants.runs import Verdict, find_reach, verdicts
+from scripts.mutants.runs import Verdict, verdicts
 from scripts.mutants.sample import draw, every_mutation
 from scripts.mutants.trees import Tree
 
@@ -48,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--count", type=int, default=40, help="how many mutations are drawn")
     parser.add_argument("--only", metavar="PACKAGE", help="of src/mooring, such as runtime or features/groups")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many run at once")
-    parser.add_argument("--seconds", type=float, default=60, help="of tests that a mutation is put before, at most")
+    parser.add_argument("--seconds", type=float, default=30, help="of the processor that one run of tests may take")
     parser.add_argument("--list", action="store_true", help="show the sample and run nothing")
     return parser
 
@@ -56,10 +55,7 @@ def _parser() -> argparse.ArgumentParser:
 def _found(sample: list[Mutation], asked: argparse.Namespace) -> list[Verdict]:
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         trees = [Tree(ROOT, Path(folder) / str(number)) for number in range(asked.jobs)]
-        started = time.monotonic()
-        reach = find_reach(trees[0], sample, asked.jobs)
-        print(f"{len(reach.seconds)} tests run without mutations in {time.monotonic() - started:.0f} s", flush=True)
-        return verdicts(trees, sample, reach, asked.seconds, _tell)
+        return verdicts(trees, sample, asked.seconds, _tell)
 
 
 def _tell(verdict: Verdict) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 # Packages that have tests elsewhere as well: rules of kinds show in what the registry answers and are held to the words
-# of a real server, and processes are started by commands.
+# of a real server, processes are started by commands, and builders are used by the tests of all that they build.
 _ELSEWHERE = {
     "api": ("registry", "conformance"),
+    "catalog.py": ("runtime", "cli"),
     "kube": ("registry",),
     "registry": ("conformance",),
     "supervisor": ("cli", "runtime"),
-    "catalog.py": ("runtime", "cli"),
+    "testing": ("features", "placement", "plan", "runtime"),
     "__main__.py": ("cli",),
 }
 
@@ -23,8 +24,3 @@ def test_folders(root: Path, module: Path) -> list[str]:
     mirrors = ["/".join(("tests", *parts[:depth])) for depth in range(len(parts) - 1, top - 1, -1)]
     others = [f"tests/{name}" for name in _ELSEWHERE.get(parts[0], ())]
     return [each for each in [*mirrors, *others] if (root / each).is_dir()]
-
-
-def nearness(test: str, folders: list[str]) -> int:
-    """0 for a test of the nearest folder, and more for each step outwards."""
-    return next((index for index, folder in enumerate(folders) if test.startswith(f"{folder}/")), len(folders))

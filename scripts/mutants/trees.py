@@ -8,8 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-from scripts.mutants.mutations import Mutation
-
 # Built, so not in version control; tests of the page read it.
 _BUILT = ("src/mooring/runway/page",)
 
@@ -42,12 +40,6 @@ class Tree:
         target.write_bytes(source)
         self._versions += 1
         os.utime(target, (self._versions * 10, self._versions * 10))
-
-    def apply(self, mutation: Mutation) -> bytes:
-        """The text that was there, to be written back."""
-        source = (self.folder / mutation.path).read_bytes()
-        self.write(mutation.path, mutation.applied(source))
-        return source
 
     def pytest(self, *arguments: str) -> list[str]:
         """Without slow tests: a fault should be noticed by a quick one."""

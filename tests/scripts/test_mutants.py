@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import runpy
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 
@@ -12,11 +16,11 @@ import pytest
 from scripts.made import ROOT
 from scripts.mutants.__main__ import difference
 from scripts.mutants.explained import FILE, changed_lines, explanations, reason
-from scripts.mutants.homes import nearness
 from scripts.mutants.homes import test_folders as folders_of
-from scripts.mutants.mutations import mutations
-from scripts.mutants.probes import PROBE_MODULE, probed, reached
-from scripts.mutants.runs import Reach, Verdict, chosen_tests, find_reach, verdicts
+from scripts.mutants.imports import ImportGraph
+from scripts.mutants.mutations import KINDS, mutations
+from scripts.mutants.probes import PROBE_MODULE, probed
+from scripts.mutants.runs import Verdict, verdicts
 from scripts.mutants.sample import draw, every_mutation
 from scripts.mutants.trees import Tree
 
@@ -140,30 +144,19 @@ def test_every_package_has_tests_somewhere() -> None:
     assert [path for path in modules if not folders_of(ROOT, path)] == []
 
 
-def test_the_nearest_and_quickest_come_first_and_the_rest_is_left_out() -> None:
-    (fault,) = mutations(Path("src/mooring/kube/cel/values.py"), b"def f():\n    return a < b")
-    seconds = {
-        "tests/kube/test_a.py::slow": 9.0,
-        "tests/kube/test_a.py::quick": 0.1,
-        "tests/kube/cel/test_b.py::near": 5.0,
-    }
-    seconds |= {"tests/kube/test_a.py::elsewhere": 0.1, "tests/net/test_c.py::other": 0.1}
-    came_by = {"tests/kube/test_a.py::slow", "tests/kube/test_a.py::quick", "tests/kube/cel/test_b.py"}
-    reach = Reach(seconds, {7: came_by})
-    chosen = ["tests/kube/cel/test_b.py::near", "tests/kube/test_a.py::quick"]
-    assert chosen_tests(ROOT, 7, fault, reach, limit_seconds=10) == chosen
-    assert chosen_tests(ROOT, 7, fault, reach, limit_seconds=1) == chosen[:1]
-    assert chosen_tests(ROOT, 8, fault, reach, limit_seconds=10) == []
-    assert nearness("tests/net/test_c.py::other", folders_of(ROOT, fault.path)) == 3
+def test_the_nearest_tests_are_those_that_import_the_module(tmp_path: Path) -> None:
+    here = checkout(tmp_path)
+    graph = ImportGraph(here)
+    assert graph.nearest_tests(MODULE, ["tests/kube"]) == ["tests/kube/test_sample.py", "tests/kube/test_nothing.py"]
+    assert graph.nearest_tests(Path("src/mooring/kube/used.py"), ["tests/kube", "tests/net"]) == [
+        "tests/net/test_used.py",
+        "tests/kube/test_sample.py",
+        "tests/kube/test_nothing.py",
+    ]
 
 
-def test_what_acts_on_import_is_put_before_every_test_of_the_package() -> None:
-    (fault,) = mutations(Path("src/mooring/kube/cel/values.py"), b"LIMIT = 5")
-    reach = Reach({"tests/kube/test_a.py::one": 1.0, "tests/net/test_b.py::two": 1.0}, {})
-    assert chosen_tests(ROOT, 0, fault, reach, limit_seconds=10) == ["tests/kube/test_a.py::one"]
-
-
-def test_probes_change_nothing_but_tell_who_came_by(tmp_path: Path) -> None:
+def test_a_probe_changes_nothing_but_leaves_a_mark(tmp_path: Path) -> None:
+    """With the text of the fault replaced by what was there before, the program is what it was."""
     source = dedent('''
         """Why."""
         from __future__ import annotations
@@ -183,20 +176,22 @@ def test_probes_change_nothing_but_tell_who_came_by(tmp_path: Path) -> None:
 
         print(grade(20), grade(3), grade(7), grade(0))
         ''').encode()
-    numbered = list(enumerate(mutations(MODULE, source)))
-    assert len(numbered) > 12
-    outputs = []
-    for name, text in (("plain.py", source), ("probed.py", probed(source, numbered))):
-        (tmp_path / name).write_bytes(text)
-        (tmp_path / "mutant_probe.py").write_text(PROBE_MODULE, encoding="utf-8")
-        environment = {"MUTANTS_REACHED": str(tmp_path / "reached.tsv"), "PYTEST_CURRENT_TEST": "tests/t.py::t (call)"}
-        done = subprocess.run([sys.executable, str(tmp_path / name)], env=environment, capture_output=True, check=True)
-        outputs.append(done.stdout)
-    assert outputs[0] == outputs[1] == b"high a low none\n"
-    found = reached(tmp_path / "reached.tsv")
-    # A process that the test started may outlive it: its whole file counts.
-    assert set().union(*found.values()) == {"tests/t.py"}
-    assert set(found) == {number for number, fault in numbered if fault.probe is not None}
+    (tmp_path / "mutant_probe.py").write_text(PROBE_MODULE, encoding="utf-8")
+    faults = [each for each in mutations(MODULE, source) if each.probe is not None]
+    assert {each.kind for each in faults} == set(KINDS)
+    for fault in faults:
+        same = replace(fault, text=source[fault.span.start : fault.span.end].decode())
+        program, mark = tmp_path / "program.py", tmp_path / "mark"
+        program.write_bytes(probed(same, source))
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed), pytest.MonkeyPatch.context() as patched:
+            patched.setenv("MUTANT_MARK", str(mark))
+            patched.syspath_prepend(str(tmp_path))
+            patched.delitem(sys.modules, "mutant_probe", raising=False)
+            runpy.run_path(str(program))
+        assert printed.getvalue() == "high a low none\n"
+        assert mark.exists(), fault
+        mark.unlink()
 
 
 # The whole way
@@ -208,6 +203,8 @@ def checkout(folder: Path) -> Path:
         "src/mooring/__init__.py": "",
         "src/mooring/kube/__init__.py": "",
         "src/mooring/kube/sample.py": """
+            from mooring.kube.used import used
+
             def larger(a, b):
                 if a > b:
                     return a
@@ -229,6 +226,9 @@ def checkout(folder: Path) -> Path:
                 assert larger(2, 1) == 2
                 assert larger(1, 2) == 2
             """,
+        "src/mooring/kube/used.py": "def used(a): return a",
+        "tests/kube/test_nothing.py": "def test_nothing(): pass",
+        "tests/net/test_used.py": "from mooring.kube.used import used\n\ndef test_used(): assert used",
         "tests/conftest.py": "from hypothesis import settings\nsettings.register_profile('ci')\n",
         "pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["."]\nmarkers = ["slow"]\n',
     }
@@ -247,18 +247,18 @@ def test_a_fault_is_killed_survives_or_is_reached_by_nobody(tmp_path: Path) -> N
     sample = every_mutation(here, None)
     tree = Tree(here, tmp_path / "copy")
     told: list[Verdict] = []
-    found = verdicts([tree], sample, find_reach(tree, sample, jobs=1), 10, told.append)
+    found = verdicts([tree], sample, 10, told.append)
     assert told == found
-    assert [(each.mutation.kind, each.outcome, each.tests) for each in found] == [
-        ("negated condition", "killed", 1),
+    assert [(each.mutation.kind, each.outcome) for each in found] == [
+        ("negated condition", "killed"),
         # Where both are equal it makes no difference which one is returned.
-        ("swapped operator", "survived", 1),
-        ("swapped operator", "unreached", 0),
+        ("swapped operator", "survived"),
+        ("swapped operator", "unreached"),
     ]
     assert "test_the_larger_one" in found[0].note
     original = (here / MODULE).read_bytes()
     assert (tree.folder / MODULE).read_bytes() == original
-    assert difference(found[1].mutation, original).splitlines()[0] == f"{MODULE}:3 swapped operator"
+    assert difference(found[1].mutation, original).splitlines()[0] == f"{MODULE}:5 swapped operator"
     assert "-    if a > b:\n+    if a >= b:" in difference(found[1].mutation, original)
 
 
