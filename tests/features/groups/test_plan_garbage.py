@@ -48,9 +48,7 @@ def test_workers_of_a_leader_that_is_gone_go() -> None:
 def test_first_their_pods_go_and_then_the_set_itself() -> None:
     pod = owned("Pod", "llm-0-1", "StatefulSet", "llm-0")
     assert decide(workers(**GOING), pod) == Decision(children=(Delete(POD, Key("default", "llm-0-1"), grace=0),))
-    assert decide(workers(**GOING)) == Decision(
-        release=(Patch(STATEFUL_SET, KEY, {"metadata": {"finalizers": None}}),)
-    )
+    assert decide(workers(**GOING)) == Decision(release=(Patch(STATEFUL_SET, KEY, {"metadata": {"finalizers": None}}),))
 
 
 def test_sets_that_are_no_workers_are_left_alone() -> None:
