@@ -7,7 +7,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-FAR = 99
+# Of tests that import nothing of it: they may start it as a process of its own.
+FAR = 4
+# A folder further out counts as much as this many imports.
+OUTWARDS = 2
 
 
 class ImportGraph:
@@ -28,9 +31,10 @@ class ImportGraph:
         """The files in these folders, the nearest first; among equals one that is named after the module."""
         distances = self._distances(module)
 
-        def rank(test: Path) -> tuple[int, bool, int, str]:
+        def rank(test: Path) -> tuple[int, bool, str]:
             folder = next(index for index, each in enumerate(folders) if test.is_relative_to(each))
-            return distances.get(test, FAR), module.stem not in test.stem, folder, str(test)
+            distance = min(distances.get(test, FAR), FAR) + OUTWARDS * folder
+            return distance, module.stem not in test.stem, str(test)
 
         within = [test for test in self._tests if any(test.is_relative_to(each) for each in folders)]
         return [str(test) for test in sorted(within, key=rank)]

@@ -149,8 +149,8 @@ def test_the_nearest_tests_are_those_that_import_the_module(tmp_path: Path) -> N
     graph = ImportGraph(here)
     assert graph.nearest_tests(MODULE, ["tests/kube"]) == ["tests/kube/test_sample.py", "tests/kube/test_nothing.py"]
     assert graph.nearest_tests(Path("src/mooring/kube/used.py"), ["tests/kube", "tests/net"]) == [
-        "tests/net/test_used.py",
         "tests/kube/test_sample.py",
+        "tests/net/test_used.py",
         "tests/kube/test_nothing.py",
     ]
 
