@@ -7,6 +7,7 @@
 #   make tools   build the real programs that some tests need: kube-apiserver, kubectl and others (minutes, once)
 #   make conformance  run upstream's own suites of LeaderWorkerSets against ours (Go and `make tools` needed; minutes)
 #   make advice-proof  paste what `mooring explain` proposes, 500 times, and count the pods that land (kubectl needed; minutes)
+#   make mutants  put faults into copies of the source and count those that no test notices (SEED=1 COUNT=40 ONLY=; minutes)
 #   make page    build the web page into the checkout (`make up` and `make test` do it)
 #   make bench   measure against the budgets
 #   make soak    churn, kill -9, stops and floods for an hour, and whether every promise was kept (MINUTES=5 for less)
@@ -18,7 +19,7 @@ BIN := .venv/bin
 # PYTHON=... names the interpreter for .venv; UV= goes without uv.
 
 .DEFAULT_GOAL := test
-.PHONY: up page tour test lint tools conformance advice-proof bench soak fuzz simulations setup clean
+.PHONY: up page tour test lint tools conformance advice-proof bench soak fuzz simulations setup clean mutants
 
 setup: .venv/ready
 
@@ -51,6 +52,11 @@ conformance: .venv/ready
 
 advice-proof: .venv/ready
 	ADVICE_PROOF_SCENES=500 $(BIN)/pytest -q tests/e2e/test_advice_proof.py
+
+SEED := 1
+COUNT := 40
+mutants: .venv/ready
+	$(BIN)/python -m scripts.mutants --seed $(SEED) --count $(COUNT) $(if $(ONLY),--only $(ONLY))
 
 bench: .venv/ready
 	$(BIN)/python -m bench

@@ -27,7 +27,9 @@ def test_ci_runs_make_test() -> None:
     assert "make test" in script.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("target", ["up", "test", "lint", "bench", "soak", "fuzz", "simulations", "setup", "clean"])
+@pytest.mark.parametrize(
+    "target", ["up", "test", "lint", "mutants", "bench", "soak", "fuzz", "simulations", "setup", "clean"]
+)
 def test_make_knows_every_target(target: str) -> None:
     done = subprocess.run(["make", "--dry-run", target], cwd=ROOT, check=False, capture_output=True)
     assert done.returncode == 0

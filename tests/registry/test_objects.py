@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from collections import OrderedDict
+from typing import Any
+
+import pytest
+
+from mooring.registry.objects import copy_json
 from tests.registry.world import World, config, pod, refused, workload
 
 
@@ -240,3 +247,27 @@ def test_a_restored_object_keeps_its_past(world: World) -> None:
     assert made["metadata"]["resourceVersion"] == str(world.registry.revision)
     assert made["status"]["phase"] == "Running"
     assert "tolerations" not in made["spec"]
+
+
+@pytest.mark.parametrize(
+    "original",
+    [
+        {"spec": {"containers": [{"name": "a", "ports": [1]}]}},
+        [[{"a": 1}], ["b"]],
+        OrderedDict(spec=OrderedDict(names=["a"])),
+        {"names": ({"a": ["b"]},)},
+    ],
+    ids=["objects in objects", "lists in lists", "subclasses of a dict", "tuples, which become lists"],
+)
+def test_a_copy_shares_nothing_that_could_be_changed(original: Any) -> None:
+    copy = copy_json(original)
+    assert json.dumps(copy) == json.dumps(original)
+    assert not _containers(copy) & _containers(original)
+
+
+def _containers(value: Any) -> set[int]:
+    """The identities of every object and list within a value."""
+    if not isinstance(value, dict | list):
+        return set().union(*map(_containers, value)) if isinstance(value, tuple) else set()
+    parts = value.values() if isinstance(value, dict) else value
+    return {id(value)}.union(*map(_containers, parts))

@@ -187,3 +187,18 @@ def test_a_new_node_is_tainted_until_it_is_seen_ready(world: World) -> None:
     node = world.make("node", {"metadata": {"name": "n1"}, "status": {"capacity": {"cpu": "4000m"}}})
     assert node["spec"]["taints"] == [{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]
     assert node["status"]["allocatable"] == {"cpu": "4"}
+
+
+def test_the_image_of_an_init_container_may_change_and_nothing_else_of_it(world: World) -> None:
+    world.make("pod", pod(initContainers=[{"name": "fetch", "image": "curl:1", "command": ["curl"]}]))
+    init = world.get("pod", "p")["spec"]["initContainers"][0]
+    changed = world.merge("pod", "p", {"spec": {"initContainers": [{**init, "image": "curl:2"}]}})
+    assert changed["spec"]["initContainers"][0]["image"] == "curl:2"
+    with refused(422, "changed: initContainers"):
+        world.merge("pod", "p", {"spec": {"initContainers": [{**init, "command": ["wget"]}]}})
+    with refused(422, "spec.initContainers: Forbidden: pod updates may not add or remove containers"):
+        world.merge("pod", "p", {"spec": {"initContainers": None}})
+    with refused(422, "spec.initContainers[0].image: Required value"):
+        world.merge("pod", "p", {"spec": {"initContainers": [{**init, "image": ""}]}})
+    with refused(422, "spec.initContainers[0].image: Invalid value"):
+        world.merge("pod", "p", {"spec": {"initContainers": [{**init, "image": " curl:2"}]}})

@@ -242,3 +242,23 @@ def test_a_key_that_changed_while_it_ran_still_sees_its_own_writes_first() -> No
     dispatcher.observe(CONFIG_MAP, "MODIFIED", at(102, 2))
     dispatcher.flush(now())
     assert dispatcher.next(now()) is not None
+
+
+@awaited
+async def test_unless_it_is_set_64_keys_write_at_a_time() -> None:
+    under_way: set[str] = set()
+    every = asyncio.Event()
+
+    async def wait_for_the_others(request: Request) -> None:
+        under_way.add(request.name)
+        await every.wait()
+
+    registry = Registry(now=now())
+    for number in range(70):
+        put(registry, config_map(f"c{number}", copies="0"))
+    async with at_work(Live([COPIER], Blind(registry, wait_for_the_others))):
+        await until(lambda: len(under_way) >= 64)
+        await asyncio.sleep(0.05)
+        assert len(under_way) == 64
+        every.set()
+        await until(lambda: len(under_way) == 70)

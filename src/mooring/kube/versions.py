@@ -72,7 +72,7 @@ def normalised_version(text: str) -> Semver:
     parts = [_without_zeros(part) for part in text.removeprefix("v").split(".", 2)]
     if len(parts) < 3 and any(mark in parts[-1] for mark in "+-"):
         raise VersionError("short version cannot contain PreRelease/Build meta data")
-    return parse_version(".".join([*parts, "0", "0"][:3] if len(parts) < 3 else parts))
+    return parse_version(".".join([*parts, "0", "0"][:3]))
 
 
 def _without_zeros(part: str) -> str:

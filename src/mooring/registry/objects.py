@@ -12,6 +12,7 @@ from mooring.kube.objects import Object
 __all__ = ["Identity", "body", "copy_json", "meta"]
 
 
+_ATOMS: Final = frozenset({str, int, float, bool, type(None)})
 _OUTSIDE_BODY: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 # Characters that make no words by accident.
 _SUFFIX: Final = "bcdfghjklmnpqrstvwxz2456789"
@@ -20,18 +21,11 @@ _MAX_NAME_CHARACTERS: Final = 63
 
 
 def copy_json(value: Any) -> Any:
-    """A deep copy of JSON; several times as fast as copy.deepcopy."""
-    if value.__class__ is dict:
-        return {
-            key: copy_json(item) if item.__class__ is dict or item.__class__ is list else item
-            for key, item in value.items()
-        }
-    if value.__class__ is list:
-        return [copy_json(item) if item.__class__ is dict or item.__class__ is list else item for item in value]
+    """A deep copy of JSON, with lists for tuples; several times as fast as copy.deepcopy."""
     if isinstance(value, dict):
-        return {key: copy_json(item) for key, item in value.items()}
+        return {key: item if item.__class__ in _ATOMS else copy_json(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [copy_json(item) for item in value]
+        return [item if item.__class__ in _ATOMS else copy_json(item) for item in value]
     return value
 
 

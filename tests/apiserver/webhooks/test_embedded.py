@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from mooring.testing.homes import EMBEDDED, api_only
 from tests.apiserver.webhooks.foreign import Foreign, allowed, denied, labelled
 from tests.apiserver.webhooks.test_conversion import Widgets
 from tests.apiserver.webhooks.world import CONFIGURATIONS, World, hook, rule, world_on
+
+MAX_ANSWER_BYTES = 32 * 1024 * 1024
 
 
 @pytest.fixture(scope="module")
@@ -103,3 +106,26 @@ def test_what_was_converted_is_remembered_until_it_changes(here: World) -> None:
     here.api.patch(widgets.at("v2", "w1"), "merge", {"spec": {"port": 9}})
     assert widgets.spec("v1", "w1") == {"address": "h:9"}
     assert widgets.calls() == before + 2
+
+
+def test_an_answer_of_a_webhook_is_read_up_to_32_mebibytes(here: World) -> None:
+    """A byte more and it is not kept in memory; the write fails as with any webhook that cannot be asked."""
+    asked: list[Any] = []
+
+    def answer(size: int) -> Callable[[Any], Any]:
+        def padded(request: Any) -> tuple[int, bytes]:
+            asked.append(request)
+            review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}
+            answer = json.dumps(review | {"response": {"uid": request["uid"], "allowed": True}}).encode()
+            return 200, answer.ljust(size)
+
+        return padded
+
+    path = here.foreign.raw("/large", answer(MAX_ANSWER_BYTES))
+    here.validating(hook("large", here.foreign.client(path)))
+    assert here.configmap("fits").code == 201
+    here.foreign.raw(path, answer(MAX_ANSWER_BYTES + 1))
+    refused = here.configmap("larger")
+    assert refused.code == 500
+    assert refused.body["message"].endswith(f"the answer is larger than {MAX_ANSWER_BYTES} bytes")
+    assert len(asked) == 2

@@ -8,10 +8,11 @@ from mooring.kube.objects import Object
 from mooring.runtime.drivers.simulation import Simulation
 from mooring.testing.crashes import survives_every_crash
 from mooring.testing.simulations import checked_simulation
+from tests.builtin.volumes.objects import claim, local_volume
 
 
 def stateful_set() -> Object:
-    claim = {
+    claimed = {
         "metadata": {"name": "data"},
         "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "5Gi"}}},
     }
@@ -22,7 +23,7 @@ def stateful_set() -> Object:
         "serviceName": "db",
         "podManagementPolicy": "Parallel",
         "selector": {"matchLabels": {"app": "db"}},
-        "volumeClaimTemplates": [claim],
+        "volumeClaimTemplates": [claimed],
         "template": template,
     }
     return {"metadata": {"name": "db", "namespace": "default"}, "spec": spec}
@@ -48,3 +49,15 @@ def test_the_claims_of_a_statefulset_are_bound_with_all_they_ask_for() -> None:
 
 def test_a_crash_at_any_write_ends_the_same() -> None:
     assert survives_every_crash([statefulset.CONTROLLER, CLAIMS], populate) > 6
+
+
+def test_a_volume_of_an_earlier_claim_of_the_same_name_is_not_given_to_the_next() -> None:
+    simulation = checked_simulation([CLAIMS])
+    registry = simulation.registry
+    kept = local_volume("kept", "a", "", size="10Gi")
+    kept["spec"]["claimRef"] = {"namespace": "default", "name": "data", "uid": "the one before"}
+    registry.create(registry.resource("v1", "PersistentVolume"), kept, now=simulation.now)
+    registry.create(registry.resource("v1", "PersistentVolumeClaim"), claim("data"), now=simulation.now)
+    simulation.run()
+    found = registry.get(registry.resource("v1", "PersistentVolumeClaim"), "default", "data")
+    assert found["spec"]["volumeName"] == f"pvc-{found['metadata']['uid']}"

@@ -137,3 +137,20 @@ def test_the_upstream_definitions_are_structural() -> None:
                     structural_schema(version["schema"]["openAPIV3Schema"])
                     taken += 1
     assert taken
+
+
+def test_an_alternative_may_speak_of_the_elements_of_a_list_that_declares_them() -> None:
+    listed = {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}}}}
+    declared = {"type": "object", "properties": {"a": listed, "b": {"type": "string"}}}
+    assert complaints({**declared, "anyOf": [_elements("a", name={"minLength": 1})]}) == []
+    assert complaints({**declared, "anyOf": [_elements("a", size={"minimum": 1})]}) == [
+        "schema.properties[a].items.properties[size]: Required value: because it is defined in "
+        "schema.anyOf[0].properties[a].items.properties[size]"
+    ]
+    assert complaints({**declared, "not": _elements("b", name={"minLength": 1})}) == [
+        "schema.properties[b].items: Required value: because it is defined in schema.not.properties[b].items"
+    ]
+
+
+def _elements(field: str, **fields: Any) -> dict[str, Any]:
+    return {"properties": {field: {"items": {"properties": fields}}}}

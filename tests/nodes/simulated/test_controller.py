@@ -169,3 +169,21 @@ def test_any_crash_ends_in_the_same_place() -> None:
             registry.create(registry.resource("v1", obj["kind"]), obj, now=now)
 
     assert survives_every_crash(CONTROLLERS, populate) > 5
+
+
+def test_pods_that_come_one_after_another_share_no_address_until_one_has_finished() -> None:
+    """The range of the node has five addresses to give."""
+    here = node("a")
+    here["spec"]["podCIDR"] = "10.1.0.0/29"
+    town = Town(here, controllers=CONTROLLERS, settled=True)
+    for name in ("one", "two", "three", "four"):
+        town.create(pod(name))
+        town.run()
+    town.create(lasting("short", "1s", restartPolicy="Never"))
+    town.run()
+    given = {name: found["status"]["podIP"] for name, found in town.pods().items()}
+    assert sorted(given.values()) == [f"10.1.0.{number}" for number in range(2, 7)]
+    assert phase(town, "short") == "Succeeded"
+    town.create(pod("last"))
+    town.run()
+    assert town.pods()["last"]["status"]["podIP"] == given["short"]

@@ -133,3 +133,20 @@ def test_of_a_set_for_a_file_the_manifest_is_printed_last() -> None:
     advice = advised(cluster(node("a", taints=["x=1:NoSchedule"], unschedulable=True)), web, workload)[0]
     assert advice.command is not None
     assert advice.command.startswith("kubectl uncordon a && kubectl patch -f web.yaml --local ")
+
+
+@pytest.mark.parametrize(
+    ("path", "after", "expected"),
+    [
+        pytest.param("/spec/tolerations/-", "c", "add", id="the end of a list has nothing to be replaced"),
+        pytest.param("/spec/selector/zone", "b", "add", id="a key that is not there"),
+        pytest.param("/spec/selector/pool", "b", "replace", id="a key that is there"),
+        pytest.param("/spec/tolerations/1", "c", "replace", id="an element that is there"),
+    ],
+)
+def test_a_patch_replaces_what_is_there_and_adds_what_is_not(path: str, after: str, expected: str) -> None:
+    """A patch that replaces what is not there is refused whole."""
+    written = {"spec": {"tolerations": ["a", "b"], "selector": {"pool": "a"}}}
+    patch = json_patch(written, (Edit("pod", "replace", path, None, after),), prefix="/spec/template")
+    assert patch is not None
+    assert patch[-1] == {"op": expected, "path": f"/spec/template{path}", "value": after}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from mooring.kube.objects import Object
 from mooring.placement.advise import AdviceKind
 from mooring.testing import advised, cluster, node, pod
@@ -216,3 +218,24 @@ def test_a_preference_that_is_not_a_number_is_corrected_or_dropped() -> None:
 
 def test_a_preference_that_is_not_a_number_does_not_matter_on_the_only_node() -> None:
     assert advised(cluster(node("a")), pod("web", affinity=preferring("many"))) == []
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "node.kubernetes.io/unreachable",
+        "node.kubernetes.io/memory-pressure",
+        "node.kubernetes.io/disk-pressure",
+        "node.kubernetes.io/pid-pressure",
+        "node.kubernetes.io/network-unavailable",
+        "node.kubernetes.io/out-of-service",
+        "node.cloudprovider.kubernetes.io/uninitialized",
+        "node.cloudprovider.kubernetes.io/shutdown",
+    ],
+)
+def test_a_condition_of_a_node_is_neither_tolerated_nor_had_by_a_new_one(key: str) -> None:
+    """It tells that the node cannot take pods, so one more node without it is the way out."""
+    found = advised(cluster(node("a", taints=[f"{key}:NoSchedule"])), pod("web"))
+    kinds = {advice.kind for advice in found}
+    assert AdviceKind.TOLERATE not in kinds
+    assert AdviceKind.ADD_NODE in kinds

@@ -358,3 +358,10 @@ def test_a_pod_that_is_gone_meanwhile_is_still_judged() -> None:
     stage.bound("web", "a")
     stage.deleted("web")
     assert verdict(stage.later()) is Agreement.WRONG
+
+
+def test_the_only_node_that_fits_is_predicted_although_nothing_was_scored() -> None:
+    stage = Stage("a")
+    stage.node("b", cpu=1)
+    stage.pod("web", cpu=2)
+    assert verdict(stage.bound("web", "a")) is Agreement.EXACT

@@ -203,3 +203,19 @@ def test_mistakes_are_answered_in_one_shape(
     assert answer["error"]["message"]
     if field:
         assert field in [each["field"] for each in answer["error"]["details"]]
+
+
+def test_the_same_installation_is_asked_for_once_and_found_when_it_is_there(filled: Rest) -> None:
+    path = "/apis/runway.mooring.dev/v1alpha1/installations/kaito"
+    install = "/api/installation/providers/kaito/install"
+    with filled.home.api() as api:
+        api.delete(path)
+        assert filled.admin.ask("POST", install)[0] == 202
+        asked = api.get(path).body["metadata"]["resourceVersion"]
+        code, again = filled.admin.ask("POST", install)
+        assert (code, again["installing"]) == (202, True)
+        assert api.get(path).body["metadata"]["resourceVersion"] == asked, "Nothing is written a second time."
+        assert api.patch(f"{path}/status", "merge", {"status": {"phase": "Installed"}}).code == 200
+        code, found = filled.admin.ask("POST", install)
+        assert (code, found["alreadyInstalled"]) == (200, True)
+        api.delete(path)

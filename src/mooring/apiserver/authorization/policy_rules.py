@@ -38,9 +38,6 @@ class PolicyRule(NamedTuple):
             return resource in self.resources
         return f"{resource}/{subresource}" in self.resources or f"*/{subresource}" in self.resources
 
-    def allows_name(self, name: str) -> bool:
-        return not self.resource_names or name in self.resource_names
-
     def allows_path(self, verb: str, path: str) -> bool:
         return (verb in self.verbs or _ALL in self.verbs) and any(_url_covers(url, path) for url in self.urls)
 

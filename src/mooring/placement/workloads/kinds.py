@@ -32,10 +32,6 @@ def _no_selection(value: Object, namespace: str, cluster: KnownCluster) -> None:
     return None
 
 
-def _own_spec(manifest: Object) -> Object | None:
-    return manifest.get("spec")
-
-
 def _runs_no_job(manifest: Object) -> Object | None:
     return None
 

@@ -131,28 +131,6 @@ class WebhookServer:
                 await task
 
 
-async def serve_webhooks(
-    webhooks: Sequence[Webhook],
-    transport: AsyncTransport,
-    *,
-    listen: tuple[str, int],
-    target: WebhookTarget,
-    store: CertificateStore,
-    stop: asyncio.Event,
-    conversions: Sequence[Conversion] = (),
-    clock: Callable[[], datetime] = wall_clock,
-) -> None:
-    """Serve and register until `stop` is set."""
-    server = WebhookServer(
-        webhooks, transport, listen=listen, target=target, store=store, conversions=conversions, clock=clock
-    )
-    await server.start()
-    try:
-        await server.run(stop)
-    finally:
-        await server.close()
-
-
 async def _pause(stop: asyncio.Event, seconds: float) -> None:
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):

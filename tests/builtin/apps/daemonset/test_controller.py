@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from mooring.builtin.apps.daemonset.pods_on_nodes import MAX_BACKOFF, DaemonSetMemory
+from mooring.builtin.apps.daemonset.pods_on_nodes import INITIAL_BACKOFF, MAX_BACKOFF, DaemonSetMemory
 from mooring.kube.objects import Object
 from mooring.runtime.decision import Create
 from mooring.testing.views import NOON
@@ -250,3 +250,19 @@ def test_status_counts_nodes() -> None:
         "numberAvailable": 1,
         "numberUnavailable": 2,
     }
+
+
+@pytest.mark.parametrize(
+    ("later", "delay"),
+    [
+        pytest.param(2 * MAX_BACKOFF, 2 * INITIAL_BACKOFF, id="remembered for twice the longest delay"),
+        pytest.param(2 * MAX_BACKOFF + timedelta(seconds=1), INITIAL_BACKOFF, id="forgotten after that"),
+    ],
+)
+def test_a_failure_long_ago_is_forgiven(later: timedelta, delay: timedelta) -> None:
+    owner = daemon_set()
+    failed = pod("a", "n0", hash_of(owner), phase="Failed", ready=None)
+    memory = decide(owner, *nodes(1), failed).memory
+    decision = decide(owner, *nodes(1), failed, now=NOON + later, memory=memory)
+    assert deleted(decision) == ["a"]
+    assert decision.memory.patience["n0"].delay == delay

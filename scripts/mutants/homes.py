@@ -1,0 +1,26 @@
+"""Where the tests of a module lie: the folder of tests that mirrors its package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+# Packages that have tests elsewhere as well: rules of kinds show in what the registry answers and are held to the words
+# of a real server, processes are started by commands, and builders are used by the tests of all that they build.
+_ELSEWHERE = {
+    "api": ("registry", "conformance"),
+    "catalog.py": ("runtime", "cli"),
+    "kube": ("registry",),
+    "registry": ("conformance",),
+    "supervisor": ("cli", "runtime"),
+    "testing": ("features", "placement", "plan", "runtime"),
+    "__main__.py": ("cli",),
+}
+
+
+def test_folders(root: Path, module: Path) -> list[str]:
+    """The nearest folder first, then its parents up to the package, then others; a feature is a package of its own."""
+    parts = module.relative_to("src/mooring").parts
+    top = 2 if parts[0] == "features" else 1
+    mirrors = ["/".join(("tests", *parts[:depth])) for depth in range(len(parts) - 1, top - 1, -1)]
+    others = [f"tests/{name}" for name in _ELSEWHERE.get(parts[0], ())]
+    return [each for each in [*mirrors, *others] if (root / each).is_dir()]

@@ -1,0 +1,288 @@
+"""The tool that measures the tests: which faults it knows, whom it asks about them, and what it says."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import runpy
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from scripts.made import ROOT
+from scripts.mutants.__main__ import difference
+from scripts.mutants.explained import FILE, changed_lines, explanations, reason
+from scripts.mutants.homes import test_folders as folders_of
+from scripts.mutants.imports import ImportGraph
+from scripts.mutants.mutations import KINDS, mutations
+from scripts.mutants.probes import PROBE_MODULE, probed
+from scripts.mutants.runs import Verdict, verdicts
+from scripts.mutants.sample import draw, every_mutation
+from scripts.mutants.trees import Tree
+
+MODULE = Path("src/mooring/kube/sample.py")
+
+
+def faults(text: str) -> list[tuple[str, str]]:
+    """What becomes of the changed lines, and the kind of the change."""
+    source = dedent(text).encode()
+    return [(each.kind, changed_lines(each, source)[1]) for each in mutations(MODULE, source)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("def f():\n    if a: g()", [("negated condition", "if not (a): g()"), ("dropped statement", "if a: pass")]),
+        ("def f():\n    while not a:\n        pass", [("negated condition", "while a:")]),
+        ("def f():\n    return b if not (a or c) else d", [
+            ("negated condition", "return b if (a or c) else d"),
+            ("swapped operator", "return b if not (a and c) else d"),
+        ]),
+        ("def f():\n    return [a for a in b if a]", [("negated condition", "return [a for a in b if not (a)]")]),
+        ("def f():\n    return (a) < (b)", [("swapped operator", "return (a) <= (b)")]),
+        ("def f():\n    return a not in b", [("swapped operator", "return a in b")]),
+        ("def f():\n    return a is  not b", [("swapped operator", "return a is b")]),
+        ("def f():\n    return a < b == c", [
+            ("swapped operator", "return a <= b == c"), ("swapped operator", "return a < b != c")
+        ]),
+        ("def f(a=3, *, b=True): return a", [
+            ("changed default", "def f(a=4, *, b=True): return a"),
+            ("changed default", "def f(a=3, *, b=False): return a"),
+        ]),
+        ("LIMIT = 5", [("changed constant", "LIMIT = 6")]),
+        ("WAIT = 0.5", [("changed constant", "WAIT = 1.0")]),
+        ("KEY = 'é', 'spec'", [("changed constant", "KEY = 'éx', 'spec'"), ("changed constant", "KEY = 'é', 'specx'")]),
+        ("def f():\n    self.a = b", [("dropped statement", "pass")]),
+        ("def f():\n    raise a", [("dropped statement", "pass")]),
+        ("def f():\n    match a:\n        case 'x' if b: return c", [
+            ("changed constant", "case 'xx' if b: return c"), ("negated condition", "case 'x' if not (b): return c")
+        ]),
+    ],
+)  # fmt: skip
+def test_what_becomes_of_a_line(text: str, expected: list[tuple[str, str]]) -> None:
+    assert faults(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'def f():\n    """Says why."""\n    return a',
+        "from __future__ import annotations",
+        "if TYPE_CHECKING:\n    KEY = 'a'",
+        "if __name__ == '__main__':\n    main()",
+        "a: Literal['b'] = c",
+        "Name = Literal['a', 'b']",
+        "T = TypeVar('T')",
+        "__all__ = ['a']",
+        "@dataclass(frozen=True)\nclass A(B, tag='a'):\n    a: int",
+        "def f():\n    _log.info('news', a)",
+        "def f():\n    return 'a sentence for people'",
+        "def f():\n    return f'{a} is'",
+        "def f():\n    b = a\n    return b",
+        "assert a > b",
+    ],
+)
+def test_what_is_left_alone(text: str) -> None:
+    assert faults(text) == []
+
+
+def test_every_fault_of_a_real_module_can_be_compiled_and_changes_it() -> None:
+    path = ROOT / "src/mooring/kube/versions.py"
+    source = path.read_bytes()
+    found = mutations(path, source)
+    assert len(found) > 20
+    for each in found:
+        changed = each.applied(source)
+        assert changed != source
+        compile(changed, str(path), "exec")
+        assert difference(each, source).count("\n-") >= 1
+
+
+# The draw
+
+
+def test_a_seed_draws_the_same_sample_again_and_another_draws_another() -> None:
+    found = every_mutation(ROOT, "kube")
+    assert draw(found, 1, 20) == draw(found, 1, 20)
+    assert draw(found, 1, 20) != draw(found, 2, 20)
+    assert len(set(draw(found, 1, 500))) == 500
+
+
+def test_a_small_package_gives_what_it_has() -> None:
+    found = every_mutation(ROOT, "kube/versions.py")
+    assert sorted(map(repr, draw(found, 1, 10_000))) == sorted(map(repr, found))
+
+
+def test_a_package_that_is_not_there_is_said() -> None:
+    with pytest.raises(SystemExit, match="there is no package or module src/mooring/ghosts"):
+        every_mutation(ROOT, "ghosts")
+
+
+# Who is asked
+
+
+@pytest.mark.parametrize(
+    ("module", "expected"),
+    [
+        ("builtin/apps/daemonset/nodes.py", ["tests/builtin/apps/daemonset", "tests/builtin/apps", "tests/builtin"]),
+        ("features/groups/pods/env.py", ["tests/features/groups/pods", "tests/features/groups"]),
+        ("api/batch/policies.py", ["tests/api", "tests/registry", "tests/conformance"]),
+        ("kube/cel/environment.py", ["tests/kube/cel", "tests/kube", "tests/registry"]),
+        ("supervisor/logs.py", ["tests/cli", "tests/runtime"]),
+    ],
+)
+def test_the_folders_of_a_modules_tests(module: str, expected: list[str]) -> None:
+    assert folders_of(ROOT, Path("src/mooring") / module) == expected
+
+
+def test_every_package_has_tests_somewhere() -> None:
+    modules = [path.relative_to(ROOT) for path in (ROOT / "src/mooring").rglob("*.py") if path.name != "__init__.py"]
+    assert [path for path in modules if not folders_of(ROOT, path)] == []
+
+
+def test_the_nearest_tests_are_those_that_import_the_module(tmp_path: Path) -> None:
+    here = checkout(tmp_path)
+    graph = ImportGraph(here)
+    assert graph.nearest_tests(MODULE, ["tests/kube"]) == ["tests/kube/test_sample.py", "tests/kube/test_nothing.py"]
+    assert graph.nearest_tests(Path("src/mooring/kube/used.py"), ["tests/kube", "tests/net"]) == [
+        "tests/kube/test_sample.py",
+        "tests/net/test_used.py",
+        "tests/kube/test_nothing.py",
+    ]
+
+
+def test_a_probe_changes_nothing_but_leaves_a_mark(tmp_path: Path) -> None:
+    """With the text of the fault replaced by what was there before, the program is what it was."""
+    source = dedent('''
+        """Why."""
+        from __future__ import annotations
+
+        def grade(points, limit=10, *, names=("a",)):
+            """Says it."""
+            if (found := points) and found > limit: return "high"
+            elif points == 0:
+                pass
+            else:
+                @str
+                def label(): return points
+                names += (label,)
+            match points:
+                case 0: return "none"
+            return [n for n in names if n != "x"][0] if points < 5 else "low"
+
+        print(grade(20), grade(3), grade(7), grade(0))
+        ''').encode()
+    (tmp_path / "mutant_probe.py").write_text(PROBE_MODULE, encoding="utf-8")
+    faults = [each for each in mutations(MODULE, source) if each.probe is not None]
+    assert {each.kind for each in faults} == set(KINDS)
+    for fault in faults:
+        same = replace(fault, text=source[fault.span.start : fault.span.end].decode())
+        program, mark = tmp_path / "program.py", tmp_path / "mark"
+        program.write_bytes(probed(same, source))
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed), pytest.MonkeyPatch.context() as patched:
+            patched.setenv("MUTANT_MARK", str(mark))
+            patched.syspath_prepend(str(tmp_path))
+            patched.delitem(sys.modules, "mutant_probe", raising=False)
+            runpy.run_path(str(program))
+        assert printed.getvalue() == "high a low none\n"
+        assert mark.exists(), fault
+        mark.unlink()
+
+
+# The whole way
+
+
+def checkout(folder: Path) -> Path:
+    """A repository of one module: one of its faults is noticed, one is not, one is reached by nobody."""
+    files = {
+        "src/mooring/__init__.py": "",
+        "src/mooring/kube/__init__.py": "",
+        "src/mooring/kube/sample.py": """
+            from mooring.kube.used import used
+
+            def larger(a, b):
+                if a > b:
+                    return a
+                return b
+
+            def unused(a):
+                return a == b
+            """,
+        "tests/kube/test_sample.py": """
+            import pytest
+
+            from mooring.kube.sample import larger
+
+            @pytest.mark.parametrize("home", ["real"])
+            def test_what_runs_elsewhere(home):
+                assert larger(2, 1) == 1
+
+            def test_the_larger_one():
+                assert larger(2, 1) == 2
+                assert larger(1, 2) == 2
+            """,
+        "src/mooring/kube/used.py": "def used(a): return a",
+        "tests/kube/test_nothing.py": "def test_nothing(): pass",
+        "tests/net/test_used.py": "from mooring.kube.used import used\n\ndef test_used(): assert used",
+        "tests/conftest.py": "from hypothesis import settings\nsettings.register_profile('ci')\n",
+        "pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["."]\nmarkers = ["slow"]\n',
+    }
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(dedent(text), encoding="utf-8")
+    plugin = (ROOT / "scripts/mutants/plugin.py").read_text(encoding="utf-8")
+    (folder / "scripts/mutants").mkdir(parents=True)
+    (folder / "scripts/mutants/plugin.py").write_text(plugin, encoding="utf-8")
+    subprocess.run(["git", "init", "--quiet"], cwd=folder, check=True)
+    return folder
+
+
+def test_a_fault_is_killed_survives_or_is_reached_by_nobody(tmp_path: Path) -> None:
+    here = checkout(tmp_path / "checkout")
+    sample = every_mutation(here, None)
+    tree = Tree(here, tmp_path / "copy")
+    told: list[Verdict] = []
+    found = verdicts([tree], sample, 10, told.append)
+    assert told == found
+    assert [(each.mutation.kind, each.outcome) for each in found] == [
+        ("negated condition", "killed"),
+        # Where both are equal it makes no difference which one is returned.
+        ("swapped operator", "survived"),
+        ("swapped operator", "unreached"),
+    ]
+    assert "test_the_larger_one" in found[0].note
+    original = (here / MODULE).read_bytes()
+    assert (tree.folder / MODULE).read_bytes() == original
+    assert difference(found[1].mutation, original).splitlines()[0] == f"{MODULE}:5 swapped operator"
+    assert "-    if a > b:\n+    if a >= b:" in difference(found[1].mutation, original)
+
+
+# What was explained
+
+
+def test_an_explanation_is_found_by_its_line_wherever_that_moved() -> None:
+    known = explanations(
+        """
+        [[survivor]]
+        module = "src/mooring/kube/sample.py"
+        line = "return a if a > b else b"
+        becomes = "return a if a >= b else b"
+        reason = "Both are the same there."
+        """
+    )
+    source = b"\n\ndef f():\n    return a if a > b else b\n"
+    assert [reason(each, source, known) for each in mutations(MODULE, source)] == [None, "Both are the same there."]
+
+
+def test_every_explained_survivor_is_still_a_fault_of_its_module() -> None:
+    gone = []
+    for module, was, becomes in explanations(FILE.read_text(encoding="utf-8")):
+        source = (ROOT / module).read_bytes()
+        if (was, becomes) not in {changed_lines(each, source) for each in mutations(Path(module), source)}:
+            gone.append(f"{module}: {was}")
+    assert gone == []
