@@ -182,7 +182,9 @@ export interface ProviderStatus {
   installed: boolean
   version?: string
   message?: string
-  installationSteps: { title: string; command?: string; description: string }[]
+  // The GPU Operator has commands alone.
+  installationSteps?: { title: string; command?: string; description: string }[]
+  helmCommands: string[]
   installation?: Installation
 }
 
