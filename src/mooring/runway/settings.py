@@ -15,7 +15,7 @@ __all__ = ["DEFAULT_SETTINGS", "RunwaySettings", "runway_settings"]
 _VERSION: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:-[0-9A-Za-z.-]+)?").fullmatch
 # NVIDIA writes its versions with a v.
 _GPU_OPERATOR_VERSION: Final = re.compile(r"v?\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?").fullmatch
-_REPOSITORY: Final = re.compile(r"(?:https?|file|oci)://[^\s'\"]+").fullmatch
+_REPOSITORY: Final = re.compile(r"(?:https?|oci)://[^\s'\"]+").fullmatch
 
 
 class RunwaySettings(msgspec.Struct, frozen=True, rename="camel"):
