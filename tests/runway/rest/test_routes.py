@@ -174,6 +174,33 @@ def test_a_provider_is_asked_for_and_followed(admin: RestClient) -> None:
     assert admin.post("/api/installation/providers/mooring/install")["alreadyInstalled"] is True
 
 
+def test_a_node_tells_what_fits_and_why_a_pod_does_not_go_there(admin: RestClient) -> None:
+    node = admin.get("/api/nodes/gpu-1")
+    assert (node["node"], node["ready"], node["cordoned"]) == ("gpu-1", True, False)
+    assert (node["largestPod"]["nvidia.com/gpu"], node["lands"], node["fits"]) == ("6", [], [])
+    (blocked,) = node["blocked"]
+    assert blocked["pods"] == ["default/giant"]
+    assert blocked["causes"][0]["text"] == "needs 16 nvidia.com/gpu, has only 8"
+    code, answer = admin.ask("GET", "/api/nodes/gpu-11")
+    assert (code, "did you mean gpu-1?" in answer["error"]["message"]) == (404, True)
+
+
+def test_a_node_is_cordoned_by_the_writes_that_it_tells_and_back(admin: RestClient, filled: Rest) -> None:
+    change = admin.get("/api/nodes/gpu-1")["cordon"]
+    assert (change["command"], change["text"].split(":")[0]) == ("kubectl cordon gpu-1", "Cordon node gpu-1")
+    assert filled.reader.ask("POST", "/api/apply", {"writes": change["writes"]})[0] == 403
+    assert admin.post("/api/apply", {"writes": change["writes"]})["done"] == ["Node gpu-1 patched"]
+    node = admin.get("/api/nodes/gpu-1")
+    assert node["cordoned"] is True
+    assert "it is cordoned (spec.unschedulable)" in [each["text"] for each in node["keepsOff"]]
+    back = node["cordon"]
+    assert back["command"] == "kubectl uncordon gpu-1"
+    assert admin.post("/api/apply", {"writes": back["writes"]})["done"] == ["Node gpu-1 patched"]
+    # Somebody else was faster.
+    assert admin.ask("POST", "/api/apply", {"writes": back["writes"]})[0] == 422
+    assert admin.get("/api/nodes/gpu-1")["cordoned"] is False
+
+
 def test_the_gpu_operator_is_installed_as_providers_are(admin: RestClient) -> None:
     under = "/api/installation/gpu-operator"
     status = admin.get(f"{under}/status")
