@@ -49,6 +49,7 @@ def schema() -> Object:
             **pods,
         ),
         kaito=_object(version=_TEXT, repository=_TEXT),
+        gpuOperator=_object(version=_TEXT, repository=_TEXT),
         priorityClassName=_TEXT,
         **pods,
     )

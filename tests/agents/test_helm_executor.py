@@ -19,7 +19,7 @@ import pytest
 
 from mooring.agents.helm.debug_output import DebugOutput
 from mooring.agents.helm.executor import HelmExecutor
-from mooring.agents.helm.private_folder import private_folder
+from mooring.agents.helm.private_folder import kubeconfig_for, private_folder
 from mooring.api.kinds import Key
 from mooring.client.access import Access
 from mooring.client.transport import Page, Request
@@ -165,6 +165,15 @@ def test_no_secret_is_on_a_command_line_or_in_the_status(tmp_path: Path) -> None
     assert SECRET not in json.dumps(api.object)
 
 
+def test_files_are_found_from_the_folder_of_helm_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """By default the cluster of `mooring up` is in a folder that is named from where it was started."""
+    monkeypatch.chdir(tmp_path)
+    cluster = {"server": "https://10.0.0.1", "certificate-authority": ".mooring/tls/ca.crt"}
+    made = json.loads(kubeconfig_for(Access("https://10.0.0.1", cluster=cluster, user={"token": SECRET}), ADA))
+    assert made["clusters"][0]["cluster"] == {**cluster, "certificate-authority": str(tmp_path / ".mooring/tls/ca.crt")}
+    assert made["users"][0]["user"]["token"] == SECRET
+
+
 def test_what_helm_tells_of_its_work_is_kept_without_its_source_and_calls() -> None:
     output = DebugOutput()
     output.add(
@@ -179,6 +188,28 @@ def test_what_helm_tells_of_its_work_is_kept_without_its_source_and_calls() -> N
         "Deployment is not ready: b/b. 0 out of 1 expected pods are ready\n"
         "Error: context deadline exceeded\n"
     )
+
+
+def test_what_helm_4_tells_is_told_in_the_same_words_and_once() -> None:
+    awaited = b'level=DEBUG msg="waiting for resource" namespace=b name=web kind=Deployment expectedStatus='
+    output = DebugOutput()
+    output.add(
+        b"level=DEBUG msg=fetching url=http://charts.example/index.yaml\n"
+        b'level=DEBUG msg="Created resource via patch" namespace="" name=b gvk="/v1, Kind=Namespace"\n'
+        + 3 * (awaited + b"Current actualStatus=InProgress\n")
+        + awaited
+        + b"NotFound actualStatus=Terminating\n"
+        b"Error: resource Deployment/b/web not ready. status: InProgress, message: Available: 0/1\n"
+        b"context deadline exceeded\n"
+    )
+    assert output.text.splitlines() == [
+        "fetching url=http://charts.example/index.yaml",
+        'Created resource via patch namespace="" name=b gvk="/v1, Kind=Namespace"',
+        "Deployment is not ready: b/web. InProgress",
+        "waiting for resource namespace=b name=web kind=Deployment expectedStatus=NotFound actualStatus=Terminating",
+        "Error: resource Deployment/b/web not ready. status: InProgress, message: Available: 0/1",
+        "context deadline exceeded",
+    ]
 
 
 def test_without_helm_the_exit_code_is_that_of_shells() -> None:

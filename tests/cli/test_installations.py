@@ -45,6 +45,19 @@ def test_an_older_version_is_without_the_gate() -> None:
     assert (chart["version"], chart.get("values")) == ("0.6.0", None)
 
 
+def test_the_gpu_operator_has_a_version_and_a_repository_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MOORING_KAITO_VERSION", "0.6.0")
+    monkeypatch.setenv("MOORING_GPU_OPERATOR_REPOSITORY", "https://charts.example/nvidia/")
+    told = mooring("install", "gpu-operator", "--dry-run", "-o", "yaml")
+    spec = yaml.safe_load(told.stdout)["spec"]
+    assert spec["repository"] == {"name": "nvidia", "url": "https://charts.example/nvidia"}
+    assert [(each["name"], each["version"], each["namespace"]) for each in spec["charts"]] == [
+        ("gpu-operator", "v25.10.1", "gpu-operator")
+    ]
+    told = mooring("install", "gpu-operator", "--dry-run", "--version", "v25.3.0", "-o", "yaml")
+    assert yaml.safe_load(told.stdout)["spec"]["charts"][0]["version"] == "v25.3.0"
+
+
 def test_what_needs_nothing_is_told_so() -> None:
     told = mooring("install", "mooring")
     assert (told.exit_code, told.stdout) == (0, "Mooring needs nothing installed.\n")
@@ -53,12 +66,18 @@ def test_what_needs_nothing_is_told_so() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("install", "kaitoo"), 'there is no provider "kaitoo"; choose mooring or kaito; did you mean kaito?'),
+        (
+            ("install", "kaitoo"),
+            'nothing called "kaitoo" can be installed; choose mooring, kaito or gpu-operator; did you mean kaito?',
+        ),
         (("install", "kaito", "--version", "new"), '--kaito-version: "new" is no version of a chart'),
         (("install", "kaito", "--kaito-repository", "x"), '--kaito-repository: "x" is no URL of a Helm repository'),
         (("install", "kaito", "--rollback", "1", "--cancel"), "--rollback and --cancel exclude each other"),
         (("install", "kaito", "--rollback", "0"), "--rollback"),
-        (("uninstall", "nobody"), 'there is no provider "nobody"'),
+        (("install", "gpu-operator", "--version", "new"), '--gpu-operator-version: "new" is no version of a chart'),
+        (("uninstall", "nobody"), 'nothing called "nobody" can be installed'),
+        (("uninstall", "kaito", "--crds", "--no-wait"), "--crds and --no-wait exclude each other"),
+        (("uninstall", "gpu-operator", "--crds"), 'there is no provider "gpu-operator"'),
     ],
 )
 def test_wrong_words_are_named(arguments: tuple[str, ...], words: str) -> None:
@@ -94,6 +113,8 @@ def test_an_installation_that_nobody_takes_up_is_found_out(server: Home, monkeyp
     assert found["spec"]["suspend"] is True
     assert "kaito   Pending" in mooring("installations", *asked).stdout
     assert mooring("uninstall", "kaito", *asked).stdout == "KAITO is uninstalled\n"
+    told = mooring("uninstall", "kaito", "--crds", *asked)
+    assert told.stdout == "KAITO is uninstalled; there are no definitions to delete\n"
 
 
 def test_at_a_terminal_the_step_that_runs_has_a_line_that_changes(

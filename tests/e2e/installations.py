@@ -34,6 +34,8 @@ PATIENCE_SECONDS = 60.0
 PATH = f"/apis/{API_VERSION}/installations"
 NODE = "plain"
 _NAMES = ",".join(INSTALLATION.names)
+# Helm 3 lists some states by default, and Helm 4 all of them without a flag for it.
+_ALL_STATES = ("--deployed", "--failed", "--pending", "--superseded", "--uninstalled", "--uninstalling")
 _ENDS = ("Installed", "Failed", "Cancelled")
 
 
@@ -97,7 +99,7 @@ class InstallationSite:
 
     def release(self, name: str) -> Object | None:
         """What real Helm says of a release, which has the name of its namespace."""
-        found = json.loads(self.helm("list", "-n", name, "--all", "-o", "json"))
+        found = json.loads(self.helm("list", "-n", name, *_ALL_STATES, "-o", "json"))
         return next((each for each in found if each["name"] == name), None)
 
     def has_namespace(self, name: str) -> bool:

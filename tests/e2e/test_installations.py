@@ -204,3 +204,14 @@ def test_the_command_installs_kaito_or_names_the_flag_that_makes_room_for_it(sit
     gone = site.mooring("uninstall", "kaito")
     assert (gone.returncode, gone.stdout) == (0, "KAITO is uninstalled\n")
     assert site.release("kaito-workspace") is None
+
+
+def test_the_gpu_operator_is_installed_by_its_command(site: InstallationSite) -> None:
+    done = site.mooring("install", "gpu-operator", "--gpu-operator-repository", site.url)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "installed: gpu-operator v25.10.1\n"
+    found = site.release("gpu-operator")
+    assert found is not None
+    assert (found["chart"], found["status"]) == ("gpu-operator-v25.10.1", "deployed")
+    assert site.mooring("uninstall", "gpu-operator").stdout == "GPU Operator is uninstalled\n"
+    assert site.release("gpu-operator") is None

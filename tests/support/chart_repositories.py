@@ -61,10 +61,11 @@ _CRD: Final[Mapping[str, Any]] = {
     },
 }
 _WORKSPACE: Final = {"templates/deployment.yaml": _DEPLOYMENT, "templates/settings.yaml": _SETTINGS}
-# By chart and version. `workspace` is called like KAITO's.
+# By chart and version. `workspace` is called like KAITO's, `gpu-operator` like NVIDIA's.
 CHARTS: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
     ("workspace", "0.6.0"): _WORKSPACE,
     ("workspace", "0.8.0"): {**_WORKSPACE, "crds/standins.yaml": yaml.safe_dump(dict(_CRD))},
+    ("gpu-operator", "v25.10.1"): _WORKSPACE,
     ("slow", "1.0.0"): {"templates/deployment.yaml": _DEPLOYMENT + _NOWHERE},
     ("broken", "1.0.0"): {"templates/settings.yaml": _REFUSED},
 }

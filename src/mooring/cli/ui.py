@@ -11,7 +11,7 @@ from mooring.catalog import CATALOG
 from mooring.cli.cluster_access import cluster_options
 from mooring.cli.configuration import configured
 from mooring.cli.errors import Command, exit_code
-from mooring.cli.runway.options import kaito_options
+from mooring.cli.runway.options import gpu_operator_options, kaito_options
 from mooring.supervisor.page_address import DEFAULT_PAGE_PORT
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 )
 @click.option("--no-browser", is_flag=True, help="Open no browser.")
 @kaito_options
+@gpu_operator_options
 @exit_code
 @configured(CATALOG.workload_settings)
 def command(
@@ -49,6 +50,8 @@ def command(
     no_browser: bool,
     kaito_version: str | None,
     kaito_repository: str | None,
+    gpu_operator_version: str | None,
+    gpu_operator_repository: str | None,
     configuration: Configuration,
 ) -> int:
     """Serve the page and the REST API for people, for any cluster, until it is stopped.
@@ -73,7 +76,7 @@ def command(
     from mooring.runway.settings import runway_settings
     from mooring.supervisor.page_address import bind_page
 
-    settings = runway_settings(kaito_version, kaito_repository)
+    settings = runway_settings(kaito_version, kaito_repository, gpu_operator_version, gpu_operator_repository)
     own = find_access(kubeconfig, context)
     server = find_access(kubeconfig, context, with_credentials=False)
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(message)s")

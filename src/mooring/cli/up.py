@@ -12,7 +12,7 @@ import click
 from mooring.catalog import CATALOG
 from mooring.cli.configuration import configured
 from mooring.cli.errors import Command, exit_code
-from mooring.cli.runway.options import kaito_options
+from mooring.cli.runway.options import gpu_operator_options, kaito_options
 from mooring.kube.errors import InputError
 from mooring.kube.objects import Object
 from mooring.supervisor.address import DEFAULT_PORT
@@ -69,6 +69,7 @@ if TYPE_CHECKING:
 )
 @click.option("--no-ui", is_flag=True, help="Serve no page and no REST API for people.")
 @kaito_options
+@gpu_operator_options
 @exit_code
 @configured(CATALOG.settings)
 def command(
@@ -83,6 +84,8 @@ def command(
     no_ui: bool,
     kaito_version: str | None,
     kaito_repository: str | None,
+    gpu_operator_version: str | None,
+    gpu_operator_repository: str | None,
     configuration: Configuration,
 ) -> int:
     """Run a Kubernetes API with controllers and simulated nodes on this machine, until it is stopped.
@@ -105,7 +108,7 @@ def command(
 
     if no_ui and page_port is not None:
         raise InputError("--ui-port and --no-ui cannot be given together")
-    settings = runway_settings(kaito_version, kaito_repository)
+    settings = runway_settings(kaito_version, kaito_repository, gpu_operator_version, gpu_operator_repository)
     controllers = select_controllers(names, extra=(PROCESS_NODE,))
     address = parse_address(place)
     if audit_log is not None:

@@ -7,8 +7,9 @@ from contextlib import aclosing
 from typing import Final
 
 from mooring.client.access import Access
+from mooring.client.answers import error_of
 from mooring.client.connections import Connections
-from mooring.client.http import ANSWER_SECONDS, response_error
+from mooring.client.http import ANSWER_SECONDS
 from mooring.client.transport import Unreachable
 from mooring.net.client_connection import ClientConnection, ConnectionCut
 
@@ -37,4 +38,4 @@ async def download(access: Access, path: str, seconds: float = ANSWER_SECONDS) -
 
 async def _opened(connections: Connections, connection: ClientConnection, path: str, seconds: float) -> None:
     if (await connection.open(connections.request("GET", path, _HEADERS), seconds)).status != 200:
-        raise response_error(await connection.rest(seconds))
+        raise error_of(await connection.rest(seconds))

@@ -17,14 +17,16 @@ from urllib.parse import urlencode
 import msgspec
 
 from mooring.client.access import Access
+from mooring.client.answers import error_of, object_of, proxied_message
 from mooring.client.connections import Connections
 from mooring.client.rest_mapper import RestMapper, RestMapping, base_of
 from mooring.client.transport import EVERYTHING, Batch, Page, Request, Scope, UnknownOutcome, Unreachable
 from mooring.client.watch_events import read_batch
+from mooring.kube.errors import MooringError
 from mooring.kube.go_json import go_json
 from mooring.kube.objects import Object
 from mooring.kube.patches import merge_patch
-from mooring.kube.status import ApiError, NotFoundError, TooManyRequestsError, error_from_status
+from mooring.kube.status import ApiError, NotFoundError, TooManyRequestsError
 from mooring.net.client_connection import ClientConnection, ConnectionCut, HttpResponse
 
 # Large enough that the round trips do not count, small enough that a page is a moment's work.
@@ -36,6 +38,8 @@ WATCH_SECONDS: Final = (300, 600)
 ANSWER_SECONDS: Final = 30.0
 _READ_RETRIES: Final = 5
 _MAX_RETRY_SECONDS: Final = 30.0
+# For all that a pod answers.
+_PROXIED_SECONDS: Final = 10.0
 # Bodies come from typed code and have no unknown fields, so field validation would be wasted.
 _TRUSTED: Final = {"fieldValidation": "Ignore"}
 # A server that cannot leave the rest away would answer with the whole object, so nothing else is accepted.
@@ -105,19 +109,42 @@ class HttpTransport:
 
     async def version(self) -> str:
         """The version of the server, such as v1.35.8."""
-        return str(_object(await self._read("/version", self._headers), Unreachable).get("gitVersion", ""))
+        return str(object_of(await self._read("/version", self._headers), Unreachable).get("gitVersion", ""))
 
     async def get(
         self, api_version: str, kind: str, namespace: str, name: str, *, metadata_only: bool = False
     ) -> Object:
         mapping = await self.mapping(api_version, kind)
         headers = self._metadata_headers if metadata_only else self._headers
-        return _object(await self._read(mapping.object(namespace, name), headers), Unreachable)
+        return object_of(await self._read(mapping.object(namespace, name), headers), Unreachable)
 
     async def log(self, namespace: str, pod: str, query: Mapping[str, str]) -> str:
         """A log, as far as the query asks for it."""
         path = _with((await self.mapping("v1", "Pod")).object(namespace, pod, "log"), **query)
         return (await self._read(path, {**self._headers, "Accept": "*/*"})).body.decode(errors="replace")
+
+    async def proxied(self, namespace: str, pod: str, port: int, path: str, most_bytes: int) -> str:
+        """What a pod answers to a GET that the API server passes on. A pod is not trusted to end, nor to be short."""
+        url = f"{(await self.mapping('v1', 'Pod')).object(namespace, f'{pod}:{port}', 'proxy')}/{path}"
+        connection = await self._connections.open_watch()
+        try:
+            async with asyncio.timeout(_PROXIED_SECONDS):
+                request = self._connections.request("GET", url, {**self._headers, "Accept": "*/*"})
+                head, body = await connection.open(request), bytearray()
+                async with aclosing(connection.parts()) as parts:
+                    async for part in parts:
+                        body += part
+                        if len(body) > most_bytes:
+                            raise MooringError(f"its answer has more than {most_bytes >> 20} MiB")
+        except TimeoutError:
+            raise MooringError(f"it did not answer in {_PROXIED_SECONDS:.0f} s") from None
+        except ConnectionCut as error:
+            raise Unreachable(f"{self.server} did not answer: {error}") from None
+        finally:
+            self._connections.end_watch(connection)
+        if head.status != 200:
+            raise MooringError(f"the answer is {head.status}: {proxied_message(bytes(body))}")
+        return body.decode(errors="replace")
 
     async def list(self, api_version: str, kind: str, scope: Scope = EVERYTHING) -> AsyncGenerator[Page]:
         mapping = await self.mapping(api_version, kind)
@@ -188,7 +215,7 @@ class HttpTransport:
         """The RestMapping of a kind; NotFoundError if the server does not serve it."""
         found = self._rest_mapper.find(api_version, kind)
         if found is None:
-            answer = _object(await self._read(base_of(api_version), self._headers), Unreachable)
+            answer = object_of(await self._read(base_of(api_version), self._headers), Unreachable)
             self._rest_mapper.learn(api_version, answer.get("resources", ()))
             found = self._rest_mapper.find(api_version, kind)
         if found is None:
@@ -223,7 +250,7 @@ class HttpTransport:
                 raise
             self._connections.end_watch(connection)
             if not (answer.status == 401 and again and await self._access.refresh()):
-                raise response_error(answer)
+                raise error_of(answer)
         raise AssertionError("the last round returns or raises")
 
     # Writing
@@ -242,7 +269,7 @@ class HttpTransport:
         """A patch of a media type as somebody wrote it; fields that the kind does not have are refused."""
         path = (await self.mapping(api_version, kind)).object(namespace, name, subresource)
         path = _with(path, fieldManager=manager, fieldValidation="Strict")
-        return _object(await self._answer("PATCH", path, body, media))
+        return object_of(await self._answer("PATCH", path, body, media))
 
     async def write(self, request: Request) -> Object:
         mapping = await self.mapping(request.api_version, request.kind)
@@ -252,7 +279,7 @@ class HttpTransport:
                 if request.subresource:
                     path = mapping.object(request.namespace, request.name, request.subresource)
                 path = _with(path, fieldManager=request.manager, **_TRUSTED)
-                return _object(await self._answer("POST", path, request.body, headers=self._accepting(request)))
+                return object_of(await self._answer("POST", path, request.body, headers=self._accepting(request)))
             case "delete":
                 return await self._delete(mapping, request)
             case "bind":
@@ -265,7 +292,7 @@ class HttpTransport:
         path = mapping.object(request.namespace, request.name, request.subresource)
         body = _on_basis(request.body, uid=request.uid, resourceVersion=request.resource_version)
         path = _with(path, fieldManager=request.manager, **force, **_TRUSTED)
-        return _object(await self._answer("PATCH", path, body, _PATCHES[request.verb], self._accepting(request)))
+        return object_of(await self._answer("PATCH", path, body, _PATCHES[request.verb], self._accepting(request)))
 
     def _accepting(self, request: Request) -> Mapping[str, str]:
         return self._metadata_headers if request.metadata_only else self._headers
@@ -277,7 +304,7 @@ class HttpTransport:
             options["preconditions"] = basis
         options |= _present(propagationPolicy=request.propagation, gracePeriodSeconds=request.grace)
         path = mapping.object(request.namespace, request.name)
-        found = _object(await self._answer("DELETE", path, options, headers=self._accepting(request)))
+        found = object_of(await self._answer("DELETE", path, options, headers=self._accepting(request)))
         if found.get("kind") != "Status":
             return found
         # What is gone at once is answered with a Status that names it.
@@ -301,13 +328,13 @@ class HttpTransport:
         found = await self.get(request.api_version, request.kind, request.namespace, request.name)
         body = merge_patch(found, _on_basis(request.body, uid=request.uid, resourceVersion=request.resource_version))
         path = mapping.object(request.namespace, request.name, request.subresource)
-        return _object(await self._answer("PUT", _with(path, fieldManager=request.manager), body))
+        return object_of(await self._answer("PUT", _with(path, fieldManager=request.manager), body))
 
     async def _bind(self, mapping: RestMapping, request: Request) -> Object:
         metadata = {"name": request.name, "namespace": request.namespace, **_present(uid=request.uid)}
         body = {"apiVersion": "v1", "kind": "Binding", "metadata": metadata, **request.body}
         path = _with(mapping.object(request.namespace, request.name, "binding"), fieldManager=request.manager)
-        found = _object(await self._answer("POST", path, body))
+        found = object_of(await self._answer("POST", path, body))
         if (found.get("metadata") or {}).get("resourceVersion"):
             return found
         # The Status of a binding has no resourceVersion, and the caller needs it to wait for its own write.
@@ -333,7 +360,7 @@ class HttpTransport:
         if answer.status == 401 and await self._access.refresh():
             answer = await self._send(method, path, headers, data)
         if answer.status >= 400 or answer.status < 200:
-            raise response_error(answer)
+            raise error_of(answer)
         return answer
 
     async def _send(self, method: str, path: str, headers: Mapping[str, str], data: bytes) -> HttpResponse:
@@ -363,26 +390,6 @@ class HttpTransport:
                 raise
             finally:
                 connections.give_back(connection)
-
-
-def response_error(answer: HttpResponse) -> ApiError:
-    after = answer.headers.get(b"retry-after", b"")
-    seconds = int(after) if after.isdigit() else None
-    try:
-        status = msgspec.json.decode(answer.body, type=dict[str, Any])
-    except msgspec.DecodeError:
-        # Not an API server's answer: a proxy's, or that of a server on its way down.
-        text = answer.body[:200].decode(errors="replace").strip()
-        status = {"message": f"the server answered {answer.status}: {text}" if text else ""}
-    return error_from_status(status, answer.status, seconds)
-
-
-def _object(answer: HttpResponse, otherwise: type[Unreachable | UnknownOutcome] = UnknownOutcome) -> Object:
-    try:
-        found: Object = msgspec.json.decode(answer.body, type=dict[str, Any])
-    except msgspec.DecodeError as error:
-        raise otherwise(f"the server answered what cannot be read: {error}") from None
-    return found
 
 
 def _with(path: str, **query: str) -> str:

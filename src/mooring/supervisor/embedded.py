@@ -14,6 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from mooring.kube.objects import Object
 from mooring.runtime.settings import DEFAULTS, Configuration
 from mooring.runway.settings import DEFAULT_SETTINGS, RunwaySettings
@@ -176,7 +178,7 @@ class EmbeddedCluster:
                 "authority": str(self._credentials.certificates.authority),
                 "kubeconfig": str(self.folder.kubeconfig),
                 "configuration": self.configuration,
-                "settings": (self.runway_settings.kaito_version, self.runway_settings.kaito_repository),
+                "settings": msgspec.structs.astuple(self.runway_settings),
             }
 
         log = self.folder.logs / "rest.log"

@@ -180,6 +180,11 @@ def test_a_deployment_is_created_listed_shown_and_deleted(cluster: ServedCluster
     assert "microsoft/phi-4" in mooring("deployments", cluster=cluster).stdout
     shown = mooring("deployments", "show", "phi-4", cluster=cluster)
     assert "kubectl port-forward -n default service/phi-4-vllm 8080:8000" in shown.stdout
+    none = mooring("deployments", "metrics", "phi-4", cluster=cluster)
+    assert (none.exit_code, none.stdout) == (2, "")
+    assert "no pod of deployment phi-4 is ready" in none.stderr
+    told = data(mooring("deployments", "metrics", "phi-4", "-o", "json", cluster=cluster))
+    assert (told["available"], told["metrics"]) == (False, [])
     again = mooring("deploy", "phi-4", cluster=cluster)
     assert again.exit_code == 1
     assert "already exists; delete it with mooring deployments delete phi-4, or choose another --name" in again.stderr

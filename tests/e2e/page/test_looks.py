@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 WRONG: dict[str, Any] = {"nodeSelector": {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HMB3"}}
 PAGES = {
-    "fleet": ("/?node=h100-1", "GPUs are free"),
+    "fleet": ("/?node=h100-1", "A pod of up to "),
     "dense": ("/?view=dense", "GPUs are free"),
     "workloads": ("/workloads", "waiting"),
     "workload": ("/workloads/Deployment/serving/waits", "What would help"),

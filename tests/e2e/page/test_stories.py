@@ -49,6 +49,25 @@ def test_a_model_is_deployed_from_the_form_and_lands(visitor: Visitor, up: Up) -
     expect(visitor.page.locator(".pod .hull").first).to_be_visible()
 
 
+def test_a_node_says_what_fits_and_is_cordoned_after_its_change_was_shown(visitor: Visitor, up: Up) -> None:
+    assert up.post(SERVING, deployment("towering", 16)) == 201
+    visitor.goes_to("/?node=vision-1")
+    here = visitor.page.get_by_role("region", name="What fits here")
+    expect(here).to_contain_text("A pod of up to ")
+    expect(here.get_by_role("list", name="Pods that wait")).to_contain_text("needs 16 nvidia.com/gpu, has only")
+    here.get_by_role("button", name="Cordon", exact=True).click()
+    expect(here.get_by_label("Difference")).to_have_text("Node vision-1+ /spec/unschedulable: true")
+    assert "unschedulable" not in up.get("/api/v1/nodes/vision-1")["spec"], "Nothing is written before it is confirmed."
+    here.get_by_role("button", name="Cordon it").click()
+    expect(here.get_by_role("list", name="What keeps pods off")).to_contain_text("it is cordoned")
+    assert up.get("/api/v1/nodes/vision-1")["spec"]["unschedulable"] is True
+    expect(visitor.page.get_by_role("region", name="Node vision-1")).to_contain_text("Cordoned")
+    here.get_by_role("button", name="Uncordon").click()
+    here.get_by_role("button", name="Uncordon it").click()
+    expect(here.get_by_role("button", name="Cordon", exact=True)).to_be_visible()
+    assert "unschedulable" not in up.get("/api/v1/nodes/vision-1")["spec"]
+
+
 def test_a_selector_that_matches_nothing_says_so_before_anything_is_written(visitor: Visitor) -> None:
     visitor.goes_to("/deploy?model=microsoft/phi-4&labels=pool%3Dnowhere")
     visitor.sees("No node has this label.")

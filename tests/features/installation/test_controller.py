@@ -130,9 +130,15 @@ def test_what_our_own_controllers_do_is_not_installed_and_the_flag_is_named() ->
 
 ABSENT = 'Error: chart "workspace" version "0.8.0" not found in https://x repository'
 NO_REPOSITORY = "Error: looks like https://x is not a valid chart repository"
+NO_TAG = 'Error: failed to perform "FetchReference" on source: registry.example/charts/workspace:0.8.0: not found'
+NO_REGISTRY = 'Error: failed to perform "FetchReference" on source: Get "https://x/v2/": connection refused'
 FORBIDDEN = 'Error: secrets is forbidden: User "ada" cannot list resource'
 LATE = "Job is not ready: a/b\nError: UPGRADE FAILED: context deadline exceeded"
 NOBODY = 'Error: users "ada" is forbidden: User "mooring" cannot impersonate resource "users"'
+LATE_4 = (
+    "Deployment is not ready: a/b. InProgress\n"
+    "Error: resource Deployment/a/b not ready. status: InProgress, message: Available: 0/1\ncontext deadline exceeded"
+)
 BROKEN = "Error: execution error at (a.yaml)"
 
 
@@ -141,6 +147,14 @@ BROKEN = "Error: execution error at (a.yaml)"
     [
         (CHECK, ends(output=ABSENT), "ChartNotFound", "has no chart workspace of version 0.8.0; nothing was changed"),
         (CHECK, ends(output=NO_REPOSITORY), "RepositoryUnavailable", "correct spec.repository.url"),
+        (CHECK, ends(output=NO_TAG), "ChartNotFound", "has no chart workspace of version 0.8.0; nothing was changed"),
+        (CHECK, ends(output=NO_REGISTRY), "RepositoryUnavailable", "correct spec.repository.url"),
+        (
+            INSTALL,
+            ends(output=LATE_4),
+            "TimedOut",
+            "within 600 s: resource Deployment/a/b not ready. status: InProgress, message: Available: 0/1; mend that",
+        ),
         (OBSERVE, ends(output=FORBIDDEN), "Forbidden", "ada may not do what step observe does"),
         (
             INSTALL,

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from mooring.features.installation.api.chart import HelmChart
 from mooring.features.installation.api.installation import ChartRepository
-from mooring.features.installation.helm.commands import by_hand, shown_command, upgrade_command
+from mooring.features.installation.helm.commands import by_hand, show, shown_command, upgrade, upgrade_command
 from mooring.features.installation.helm.value_flags import MAX_DEPTH, check, flatten, values_text
 from mooring.kube.errors import InputError
 from mooring.testing.fixtures import missing
@@ -130,6 +130,25 @@ def test_by_hand_the_repository_is_added_first() -> None:
     commands = by_hand(ChartRepository("kaito", "https://charts.example.com/a b"), (KAITO,))
     assert commands[:2] == ("helm repo add kaito 'https://charts.example.com/a b'", "helm repo update")
     assert commands[2].startswith("helm upgrade --install kaito-workspace kaito/workspace --version 0.8.0 ")
+
+
+REGISTRY = ChartRepository("kaito", "oci://registry.example.com/charts/")
+
+
+def test_a_chart_of_a_registry_is_named_by_its_whole_address() -> None:
+    whole = "oci://registry.example.com/charts/workspace"
+    assert show("chart", KAITO, REGISTRY) == ("show", "chart", whole, "--version", "0.8.0")
+    assert upgrade(KAITO, REGISTRY, 60, skip_crds=True)[:6] == (
+        *("upgrade", "--install", "kaito-workspace", whole, "--version", "0.8.0"),
+    )
+    (typed,) = by_hand(REGISTRY, (KAITO,))
+    assert typed.startswith(f"helm upgrade --install kaito-workspace {whole} --version 0.8.0 ")
+
+
+@pytest.mark.parametrize("place", ["localhost:5000", "127.0.0.1:5000", "[::1]:5000"])
+def test_a_registry_on_this_machine_needs_no_certificate(place: str) -> None:
+    shown = show("crds", KAITO, ChartRepository("kaito", f"oci://{place}/charts"))
+    assert shown == ("show", "crds", f"oci://{place}/charts/workspace", "--plain-http", "--version", "0.8.0")
 
 
 def nested(levels: int) -> dict[str, Any]:

@@ -255,3 +255,11 @@ def test_its_status_says_what_was_found(facts: ProviderFacts, installed: bool, t
     status = KAITO.status(facts, DEFAULT_SETTINGS)
     assert status.installed is installed
     assert text in status.message
+
+
+def test_from_a_registry_there_is_no_repository_to_add() -> None:
+    settings = runway_settings(kaito_repository="oci://registry.example.com/charts")
+    (step,) = KAITO.installation_steps(settings)
+    assert step.command.startswith(
+        "helm upgrade --install kaito-workspace oci://registry.example.com/charts/workspace --version 0.8.0 "
+    )

@@ -33,8 +33,10 @@ BODIES: dict[str, Any] = {
         ]
     },
     "/api/installation/providers/{id}/rollback": {"revision": 1},
+    "/api/installation/gpu-operator/rollback": {"revision": 1},
 }
 INSTALLATION = "/apis/runway.mooring.dev/v1alpha1/installations"
+INSTALLED = {"kaito": "/api/installation/providers/kaito", "gpu-operator": "/api/installation/gpu-operator"}
 WORKSPACES = "/apis/kaito.sh/v1beta1/namespaces/default/workspaces"
 
 
@@ -44,11 +46,13 @@ def furnished(either: Rest) -> Iterator[Rest]:
     with either.home.api() as api:
         manifest = either.admin.post("/api/deployments/preview", CONFIG)["resources"][0]["manifest"]
         assert api.post(WORKSPACES, manifest).code in (201, 409)
-        either.admin.ask("POST", "/api/installation/providers/kaito/install")
-        eventually(lambda: api.get(f"{INSTALLATION}/kaito").code == 200, "there is an installation")
+        for name, path in INSTALLED.items():
+            either.admin.ask("POST", f"{path}/install")
+            assert api.get(f"{INSTALLATION}/{name}").code == 200
         yield either
         assert api.delete(f"{WORKSPACES}/phi").code == 200
-        assert api.delete(f"{INSTALLATION}/kaito").code == 200
+        for name in INSTALLED:
+            assert api.delete(f"{INSTALLATION}/{name}").code == 200
 
 
 def test_writing_routes_are_declared_as_such() -> None:
@@ -65,15 +69,17 @@ def test_a_reader_may_not_write(furnished: Rest, route: Route) -> None:
     if path.endswith("/install"):
         # What is installed already is not written again.
         with furnished.home.api() as api:
-            api.delete(f"{INSTALLATION}/kaito")
-            api.patch(f"{INSTALLATION}/kaito", "merge", {"metadata": {"finalizers": None}})
+            for each in INSTALLED:
+                api.delete(f"{INSTALLATION}/{each}")
+                api.patch(f"{INSTALLATION}/{each}", "merge", {"metadata": {"finalizers": None}})
     before = _state(furnished)
     status, answer = furnished.reader.ask(route.method, path + query, BODIES.get(route.path))
     assert status == 403, (path, answer)
     assert READER in answer["error"]["message"]
     assert _state(furnished) == before
     if path.endswith("/install"):
-        furnished.admin.ask("POST", "/api/installation/providers/kaito/install")
+        for each in INSTALLED.values():
+            furnished.admin.ask("POST", f"{each}/install")
 
 
 def _state(rest: Rest) -> list[Any]:

@@ -40,6 +40,24 @@ CONFIG = {
 }
 
 
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+INSTALLATIONS = "/apis/runway.mooring.dev/v1alpha1/installations"
+
+
+def definition(group: str, kind: str, plural: str, scope: str = "Namespaced") -> dict[str, Any]:
+    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    version = "v1beta1" if group == "kaito.sh" else "v1"
+    return {
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {
+            "group": group,
+            "names": {"kind": kind, "plural": plural, "singular": kind.lower(), "listKind": f"{kind}List"},
+            "scope": scope,
+            "versions": [{"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": anything}}],
+        },
+    }
+
+
 def pod(name: str, gpus: int, node: str = "") -> dict[str, Any]:
     limits = {"nvidia.com/gpu": str(gpus)} if gpus else {}
     spec: dict[str, Any] = {"containers": [{"name": "main", "image": "x:1", "resources": {"limits": limits}}]}
@@ -154,6 +172,102 @@ def test_a_provider_is_asked_for_and_followed(admin: RestClient) -> None:
     assert admin.ask("POST", "/api/installation/providers/kaito/uninstall")[0] == 202
     assert admin.ask("POST", "/api/installation/providers/nobody/install")[0] == 404
     assert admin.post("/api/installation/providers/mooring/install")["alreadyInstalled"] is True
+
+
+def test_a_node_tells_what_fits_and_why_a_pod_does_not_go_there(admin: RestClient) -> None:
+    node = admin.get("/api/nodes/gpu-1")
+    assert (node["node"], node["ready"], node["cordoned"]) == ("gpu-1", True, False)
+    assert (node["largestPod"]["nvidia.com/gpu"], node["lands"], node["fits"]) == ("6", [], [])
+    (blocked,) = node["blocked"]
+    assert blocked["pods"] == ["default/giant"]
+    assert blocked["causes"][0]["text"] == "needs 16 nvidia.com/gpu, has only 8"
+    code, answer = admin.ask("GET", "/api/nodes/gpu-11")
+    assert (code, "did you mean gpu-1?" in answer["error"]["message"]) == (404, True)
+
+
+def test_a_node_is_cordoned_by_the_writes_that_it_tells_and_back(admin: RestClient, filled: Rest) -> None:
+    change = admin.get("/api/nodes/gpu-1")["cordon"]
+    assert (change["command"], change["text"].split(":")[0]) == ("kubectl cordon gpu-1", "Cordon node gpu-1")
+    assert filled.reader.ask("POST", "/api/apply", {"writes": change["writes"]})[0] == 403
+    assert admin.post("/api/apply", {"writes": change["writes"]})["done"] == ["Node gpu-1 patched"]
+    node = admin.get("/api/nodes/gpu-1")
+    assert node["cordoned"] is True
+    assert "it is cordoned (spec.unschedulable)" in [each["text"] for each in node["keepsOff"]]
+    back = node["cordon"]
+    assert back["command"] == "kubectl uncordon gpu-1"
+    assert admin.post("/api/apply", {"writes": back["writes"]})["done"] == ["Node gpu-1 patched"]
+    # Somebody else was faster.
+    assert admin.ask("POST", "/api/apply", {"writes": back["writes"]})[0] == 422
+    assert admin.get("/api/nodes/gpu-1")["cordoned"] is False
+
+
+def test_the_gpu_operator_is_installed_as_providers_are(admin: RestClient) -> None:
+    under = "/api/installation/gpu-operator"
+    status = admin.get(f"{under}/status")
+    assert (status["installed"], status.get("installation")) == (False, None)
+    assert status["helmCommands"][2].startswith(
+        "helm upgrade --install gpu-operator nvidia/gpu-operator --version v25.10.1 -n gpu-operator --create-namespace"
+    )
+    code, answer = admin.ask("POST", f"{under}/install")
+    assert (code, answer["success"], answer["installing"]) == (202, True, True)
+    assert admin.get(f"{under}/status")["installation"]["version"] == "v25.10.1"
+    assert admin.ask("POST", f"{under}/install")[1]["message"] == "GPU Operator is being installed"
+    assert admin.ask("POST", f"{under}/cancel")[0] == 202
+    assert admin.ask("POST", f"{under}/uninstall")[0] == 202
+
+
+def test_a_gpu_operator_that_somebody_else_installed_is_left_alone(admin: RestClient, filled: Rest) -> None:
+    policy = definition("nvidia.com", "ClusterPolicy", "clusterpolicies", scope="Cluster")
+    running = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+    with filled.home.api() as api:
+        assert api.post(DEFINITIONS, policy).code == 201
+        assert api.post("/api/v1/namespaces", {"metadata": {"name": "gpu-operator"}}).code == 201
+        account = "/api/v1/namespaces/gpu-operator/serviceaccounts"
+        assert api.post(account, {"metadata": {"name": "default"}}).code in (201, 409)
+        operator = pod("gpu-operator-x", 0, "gpu-1")
+        operator["metadata"]["labels"] = {"app": "gpu-operator"}
+        pods = "/api/v1/namespaces/gpu-operator/pods"
+        assert api.post(pods, operator).code == 201
+        assert api.patch(f"{pods}/gpu-operator-x/status", "merge", {"status": running}).code == 200
+        eventually(lambda: admin.get("/api/installation/gpu-operator/status")["installed"], "it is seen to run")
+        answer = admin.post("/api/installation/gpu-operator/install")
+        assert (answer["alreadyInstalled"], answer["installing"]) == (True, False)
+        assert api.get("/apis/runway.mooring.dev/v1alpha1/installations/gpu-operator").code == 404
+        assert api.delete(f"{pods}/gpu-operator-x", {"gracePeriodSeconds": 0}).code == 200
+        assert api.delete(f"{DEFINITIONS}/clusterpolicies.nvidia.com").code == 200
+
+
+def test_definitions_are_deleted_once_no_object_of_them_is_left(admin: RestClient, filled: Rest) -> None:
+    path = "/api/installation/providers/kaito/uninstall-crds"
+    engines = "/apis/kaito.sh/v1beta1/namespaces/default/ragengines"
+    with filled.home.api() as api:
+        eventually(lambda: api.get(f"{INSTALLATIONS}/kaito").code == 404, "KAITO is uninstalled")
+        assert api.post(DEFINITIONS, definition("kaito.sh", "RAGEngine", "ragengines")).code == 201
+        eventually(lambda: api.get(engines).code == 200, "the kind is served")
+        kind = {"apiVersion": "kaito.sh/v1beta1", "kind": "RAGEngine"}
+        assert api.post(engines, {**kind, "metadata": {"name": "library"}}).code == 201
+
+        code, answer = admin.ask("POST", path)
+        assert (code, answer["error"]["message"]) == (
+            409,
+            "the definitions of KAITO would take their objects along; delete those first: RAGEngine default/library",
+        )
+        assert api.get(f"{DEFINITIONS}/ragengines.kaito.sh").code == 200
+
+        assert api.delete(f"{engines}/library").code == 200
+        answer = admin.post(path)
+        # Workspaces are Mooring's own on this cluster.
+        assert (answer["deleted"], answer["kept"]) == (["ragengines.kaito.sh"], ["workspaces.kaito.sh"])
+        eventually(lambda: api.get(f"{DEFINITIONS}/ragengines.kaito.sh").code == 404, "the definition is gone")
+        assert api.get(f"{DEFINITIONS}/workspaces.kaito.sh").code == 200
+    assert admin.ask("POST", path.replace("kaito", "mooring"))[0] == 422
+
+
+def test_definitions_of_a_provider_that_is_installed_stay(admin: RestClient, filled: Rest) -> None:
+    assert admin.ask("POST", "/api/installation/providers/kaito/install")[0] == 202
+    code, answer = admin.ask("POST", "/api/installation/providers/kaito/uninstall-crds")
+    assert (code, "uninstall it first" in answer["error"]["message"]) == (409, True)
+    assert admin.ask("POST", "/api/installation/providers/kaito/uninstall")[0] == 202
 
 
 def test_the_session_tells_who_asks_and_which_server(filled: Rest) -> None:

@@ -182,7 +182,9 @@ export interface ProviderStatus {
   installed: boolean
   version?: string
   message?: string
-  installationSteps: { title: string; command?: string; description: string }[]
+  // The GPU Operator has commands alone.
+  installationSteps?: { title: string; command?: string; description: string }[]
+  helmCommands: string[]
   installation?: Installation
 }
 
@@ -190,3 +192,19 @@ export interface Plan {
   pods: { pod: string; node: string | null; boundAfterSeconds: number | null; runningAfterSeconds: number | null; phase: string }[]
   waiting: string[]
 }
+
+/** What `mooring explain node/NAME` says; amounts as quantities. */
+export interface NodeAnswer {
+  node: string
+  ready: boolean
+  cordoned: boolean
+  largestPod: Record<string, string>
+  keepsOff: { text: string; toleratedBy?: { waiting: { count: number; total: number }; running: { count: number; total: number } } }[]
+  lands: { pod: string; victims: string[] }[]
+  fits: { pod: string; node: string; behind: number }[]
+  blocked: { pods: string[]; causes: Cause[] }[]
+  notes: string[]
+  cordon: NodeChange
+}
+/** A change of a node, as `/apply` takes it. */
+export interface NodeChange { text: string; command: string; writes: Write[] }

@@ -11,9 +11,10 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, Final
 
 from mooring.client.access import Access
 from mooring.features.installation.api.installation import Requester
@@ -21,6 +22,8 @@ from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 
 __all__ = ["kubeconfig_for", "private_folder", "write_private"]
+
+_FILES: Final = ("certificate-authority", "client-certificate", "client-key", "tokenFile")
 
 
 @contextmanager
@@ -50,15 +53,20 @@ def kubeconfig_for(access: Access, requester: Requester) -> str:
     """A kubeconfig with this process's access to the API server, for requests with somebody else's rights."""
     if access.cluster is None or access.user is None:
         raise MooringError(f"how other programs reach {access.server} is not known; give mooring run a kubeconfig")
-    user: Object = {**access.user, "as": requester.username, "as-groups": list(requester.groups)}
+    user: Object = {**_found_from_anywhere(access.user), "as": requester.username, "as-groups": list(requester.groups)}
     name = "mooring"
     return json.dumps(
         {
             "apiVersion": "v1",
             "kind": "Config",
             "current-context": name,
-            "clusters": [{"name": name, "cluster": access.cluster}],
+            "clusters": [{"name": name, "cluster": _found_from_anywhere(access.cluster)}],
             "users": [{"name": name, "user": user}],
             "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
         }
     )
+
+
+def _found_from_anywhere(section: Mapping[str, Any]) -> Object:
+    """Files by their whole paths: ours count from where this process runs, those of a kubeconfig from its folder."""
+    return {name: str(Path(value).absolute()) if name in _FILES else value for name, value in section.items()}

@@ -1,4 +1,4 @@
-"""`mooring install`: has a cluster install what a provider needs, with Helm, and shows how far it is."""
+"""`mooring install`: has a cluster install a provider or the GPU Operator, with Helm, and shows how far it is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 from mooring.cli.cluster_access import cluster_options, connect
 from mooring.cli.errors import Command, exit_code
-from mooring.cli.runway.options import output_option
+from mooring.cli.runway.options import gpu_operator_options, kaito_options, output_option
 from mooring.kube.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,15 +21,10 @@ _NOT_DONE: Final = 2
 
 
 @click.command(cls=Command)
-@click.argument("provider")
-@click.option("--version", metavar="VERSION", envvar="MOORING_KAITO_VERSION", help="The version to install (0.8.0).")
-@click.option(
-    "--kaito-repository",
-    "repository",
-    metavar="URL",
-    envvar="MOORING_KAITO_REPOSITORY",
-    help="The Helm repository with KAITO's charts.",
-)
+@click.argument("what")
+@click.option("--version", metavar="VERSION", help="The version to install; otherwise the one that is set.")
+@kaito_options
+@gpu_operator_options
 @click.option("--rollback", type=click.IntRange(min=1), metavar="REVISION", help="Go back to a revision of Helm's.")
 @click.option("--cancel", is_flag=True, help="Stop what is being installed.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
@@ -38,9 +33,12 @@ _NOT_DONE: Final = 2
 @cluster_options
 @exit_code
 def command(
-    provider: str,
+    what: str,
     version: str | None,
-    repository: str | None,
+    kaito_version: str | None,
+    kaito_repository: str | None,
+    gpu_operator_version: str | None,
+    gpu_operator_repository: str | None,
     rollback: int | None,
     cancel: bool,
     dry_run: bool,
@@ -49,20 +47,27 @@ def command(
     kubeconfig: Path | None,
     context: str | None,
 ) -> int:
-    """Install what PROVIDER needs in a cluster, or upgrade it, with Helm and your own rights.
+    """Install WHAT in a cluster, or upgrade it, with Helm and your own rights: kaito or gpu-operator.
 
     \b
       mooring install kaito
       mooring install kaito --version 0.6.0
       mooring install kaito --rollback 1
+      mooring install gpu-operator
 
     The exit code is 0 when it is installed and 2 when it is not.
     """
-    from mooring.runway.providers.registry import find_provider
+    from mooring.runway.providers.gpu_operator import GPU_OPERATOR
+    from mooring.runway.providers.registry import find_installable
     from mooring.runway.settings import runway_settings
 
-    chosen = find_provider(provider)
-    wanted = chosen.installation(runway_settings(version, repository))
+    chosen = find_installable(what)
+    if chosen is GPU_OPERATOR:
+        gpu_operator_version = version or gpu_operator_version
+    else:
+        kaito_version = version or kaito_version
+    settings = runway_settings(kaito_version, kaito_repository, gpu_operator_version, gpu_operator_repository)
+    wanted = chosen.installation(settings)
     if wanted is None:
         click.echo(f"{chosen.name} needs nothing installed.")
         return 0

@@ -2,46 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Sequence
+from typing import Final
 
-from mooring.api.core.types import Node
 from mooring.cli.render.nodes import add_causes
 from mooring.cli.render.page import TextColumn, TextPage
 from mooring.kube.words import and_more, counted, share
 from mooring.placement.causes.amounts import amount
-from mooring.placement.causes.nodes import Cause
-from mooring.placement.node_report.obstacles import Obstacle, ToleratingPods, is_ready
-from mooring.placement.node_report.room import DeviceHolder, NodeRoom
+from mooring.placement.node_report.obstacles import Obstacle, is_ready
+from mooring.placement.node_report.room import DeviceHolder
 from mooring.placement.node_report.waiting_pods import Fate, WaitingPod
+from mooring.runway.explain.node.report import NodeReport
 
-__all__ = ["NodeReport", "node_data", "node_page"]
+__all__ = ["node_page"]
 
 # How many pods have a row each, and how many are named in a sentence.
 _MAX_ROWS: Final = 20
 _MAX_NAMES: Final = 5
-
-
-class NodeReport(NamedTuple):
-    node: Node
-    rooms: Sequence[NodeRoom]
-    obstacles: Sequence[Obstacle]
-    holders: Sequence[DeviceHolder]
-    # Pods that preemption has made room for, by key.
-    nominated: Sequence[str]
-    waiting: Sequence[WaitingPod]
-    # What is not known of pods that wait, by their keys.
-    unknowns: Mapping[str, Sequence[str]]
-    notes: Sequence[str]
-
-    def of(self, fate: Fate) -> list[WaitingPod]:
-        return [each for each in self.waiting if each.fate is fate]
-
-    @property
-    def largest(self) -> dict[str, int]:
-        """What the largest pod that has room may ask for; nothing where there is no place for one."""
-        free = {room.name: room.free for room in self.rooms}
-        return {name: left for name, left in free.items() if name != "pods" and left} if free["pods"] else {}
 
 
 def node_page(report: NodeReport, *, all_pods: bool) -> TextPage:
@@ -139,7 +116,7 @@ def _how(report: NodeReport, waiting: WaitingPod) -> str:
 
 
 def _add_others(page: TextPage, report: NodeReport) -> None:
-    fitting, groups = report.of(Fate.FITS), _grouped(report)
+    fitting, groups = report.of(Fate.FITS), report.blocked
     count = len(fitting) + sum(map(len, groups.values()))
     if not count:
         return
@@ -154,70 +131,3 @@ def _add_others(page: TextPage, report: NodeReport) -> None:
     for causes, pods in groups.items():
         page.spans((and_more([each.pod.key for each in pods], _MAX_NAMES), "bold"), indent=2)
         add_causes(page, causes, 4)
-
-
-def _grouped(report: NodeReport) -> dict[tuple[Cause, ...], list[WaitingPod]]:
-    """The pods that the node does not take, by what keeps them off; the most common first."""
-    groups: dict[tuple[Cause, ...], list[WaitingPod]] = {}
-    for each in report.of(Fate.BLOCKED):
-        groups.setdefault(each.causes, []).append(each)
-    return dict(sorted(groups.items(), key=lambda item: -len(item[1])))
-
-
-def node_data(report: NodeReport) -> dict[str, Any]:
-    """The same as data; amounts are quantities."""
-    node = report.node
-    return {
-        "node": node.metadata.name,
-        "ready": is_ready(node),
-        "cordoned": node.spec.unschedulable,
-        "resources": {
-            room.name: {
-                "allocatable": _quantity(room.name, room.allocatable),
-                "used": _quantity(room.name, room.used),
-                "free": _quantity(room.name, room.free),
-            }
-            for room in report.rooms
-        },
-        "largestPod": {name: _quantity(name, left) for name, left in report.largest.items()},
-        "keepsOff": [
-            {"text": each.text, "toleratedBy": {"waiting": _pair(each.waiting), "running": _pair(each.running)}}
-            if each.waiting is not None
-            else {"text": each.text}
-            for each in report.obstacles
-        ],
-        "nominated": list(report.nominated),
-        "holders": [
-            {
-                "pod": each.pod.key,
-                "resource": each.resource,
-                "amount": each.amount,
-                "owner": None if each.pod.owner is None else f"{each.pod.owner.kind} {each.pod.owner.name}",
-                "priority": each.pod.priority,
-                "leaving": each.pod.terminating,
-            }
-            for each in report.holders
-        ],
-        "lands": [
-            {
-                "pod": each.pod.key,
-                "victims": [pod.key for pod in each.victims],
-                "notKnown": list(report.unknowns.get(each.pod.key, ())),
-            }
-            for each in report.of(Fate.LANDS)
-        ],
-        "fits": [{"pod": each.pod.key, "node": each.node, "behind": each.behind} for each in report.of(Fate.FITS)],
-        "blocked": [
-            {"pods": [each.pod.key for each in pods], "causes": [cause._asdict() for cause in causes]}
-            for causes, pods in _grouped(report).items()
-        ],
-        "notes": list(report.notes),
-    }
-
-
-def _pair(tolerance: ToleratingPods | None) -> dict[str, int]:
-    return {} if tolerance is None else {"count": tolerance.number, "total": tolerance.total}
-
-
-def _quantity(resource: str, number: int) -> str:
-    return f"{number}m" if resource == "cpu" else str(number)

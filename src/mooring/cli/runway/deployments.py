@@ -1,4 +1,4 @@
-"""`mooring deployments`: models that are deployed, one of them, its log, and its end."""
+"""`mooring deployments`: models that are deployed, one of them, its log, its metrics, and its end."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ def command(
       mooring deployments
       mooring deployments show phi-4
       mooring deployments logs phi-4 --tail 50
+      mooring deployments metrics phi-4
       mooring deployments delete phi-4
     """
     if context_.invoked_subcommand is None:
@@ -172,6 +173,32 @@ def logs(
         found = session.run(asked, f"read the log of deployment {name}")
     click.echo(found.text, nl=False)
     return 0
+
+
+@command.command("metrics", cls=Command)
+@click.argument("name")
+@_NAMESPACE
+@cluster_options
+@output_option
+@exit_code
+def metrics(name: str, namespace: str, kubeconfig: Path | None, context: str | None, form: str) -> int:
+    """What the pods of deployment NAME answer at /metrics; the exit code is 2 where there is nothing."""
+    from mooring.cli.runway.session import open_session
+    from mooring.runway.operations.metrics import deployment_metrics
+
+    with open_session(kubeconfig, context) as session:
+        usual = session.provider().id
+        asked = deployment_metrics(session.transport, name, usual, namespace)
+        found = session.run(asked, f"read the metrics of deployment {name}")
+    if form != "text":
+        shown = [{"name": each.name, "value": each.number, "labels": each.labels} for each in found.samples]
+        _echo({"available": bool(shown), "metrics": shown, "error": found.problem}, form)
+    else:
+        for each in found.samples:
+            click.echo(each.line)
+        if found.problem:
+            click.echo(found.problem, err=True)
+    return 0 if found.samples else 2
 
 
 def _row(each: DeployedModel) -> tuple[str, ...]:

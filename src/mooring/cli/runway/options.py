@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 
 import click
 
-__all__ = ["FORMATS", "kaito_options", "output_option", "snapshot_option"]
+__all__ = ["FORMATS", "gpu_operator_options", "kaito_options", "output_option", "snapshot_option"]
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -43,5 +43,22 @@ def kaito_options(command: F) -> F:
         envvar="MOORING_KAITO_REPOSITORY",
         metavar="URL",
         help="The Helm repository with KAITO's charts.",
+    )
+    return version(repository(command))
+
+
+def gpu_operator_options(command: F) -> F:
+    """`--gpu-operator-version` and `--gpu-operator-repository`, or the environment."""
+    version = click.option(
+        "--gpu-operator-version",
+        envvar="MOORING_GPU_OPERATOR_VERSION",
+        metavar="VERSION",
+        help="The version of NVIDIA's GPU Operator: v25.10.1 by default.",
+    )
+    repository = click.option(
+        "--gpu-operator-repository",
+        envvar="MOORING_GPU_OPERATOR_REPOSITORY",
+        metavar="URL",
+        help="The Helm repository with its chart.",
     )
     return version(repository(command))

@@ -47,7 +47,9 @@ def failure_of(installation: Installation, step: PlannedStep, record: EffectReco
         )
     if step.effect is CHECK and step.chart is not None:
         chart, where = step.chart, f"repository {spec.repository.name} ({spec.repository.url})"
-        if any(words in record.output for words in _ABSENT):
+        # A registry names what it does not have as PLACE:TAG, and a tag has no plus.
+        tag = f":{chart.version.replace('+', '_')}: not found"
+        if any(words in record.output for words in (*_ABSENT, tag)):
             text = f"{where} has no chart {chart.chart} of version {chart.version}; nothing was changed: {said}"
             return HelmFailure("ChartNotFound", text)
         text = f"{where} cannot be read, and nothing was changed: {said}; correct spec.repository.url"
@@ -65,6 +67,7 @@ def _last_words(record: EffectRecord) -> str:
 
 
 def _not_ready(record: EffectRecord) -> str:
-    """What was waited for last."""
-    found = [line.strip() for line in record.output.splitlines() if " is not ready: " in line]
+    """What was waited for last. Helm 3 tells so while it waits, Helm 4 also in its error, and there with the reason."""
+    told = (line.strip().removeprefix("Error: ") for line in record.output.splitlines())
+    found = [line for line in told if " is not ready: " in line or " not ready. status: " in line]
     return found[-1] if found else _last_words(record)

@@ -25,6 +25,7 @@ __all__ = [
     "delete_deployment",
     "deployment_log",
     "find_deployment",
+    "find_deployment_with_pods",
     "list_deployments",
 ]
 
@@ -38,6 +39,7 @@ class _Found(NamedTuple):
     kind: DeploymentKind
     obj: Object
     deployed: DeployedModel
+    pods: list[Object]
 
 
 async def list_deployments(transport: AsyncTransport, provider: str, namespace: str = "") -> list[DeployedModel]:
@@ -50,6 +52,14 @@ async def list_deployments(transport: AsyncTransport, provider: str, namespace: 
 async def find_deployment(transport: AsyncTransport, name: str, provider: str, namespace: str = "") -> DeployedModel:
     """A deployment by name, in one namespace or in any. Raises NotFoundError, or InputError where there are several."""
     return (await _find(transport, name, provider, namespace)).deployed
+
+
+async def find_deployment_with_pods(
+    transport: AsyncTransport, name: str, provider: str, namespace: str = ""
+) -> tuple[DeployedModel, list[Object]]:
+    """The same, with its pods as they are in the cluster."""
+    found = await _find(transport, name, provider, namespace)
+    return found.deployed, found.pods
 
 
 async def delete_deployment(transport: AsyncTransport, name: str, provider: str, namespace: str = "") -> DeployedModel:
@@ -135,7 +145,7 @@ async def _of_kind(
     for obj in objects:
         whole = {**obj, "apiVersion": kind.api_version, "kind": kind.kind}
         own = by_owner[obj["metadata"]["namespace"], obj["metadata"]["name"]]
-        found.append(_Found(kind, whole, kind.read(whole, own, provider)))
+        found.append(_Found(kind, whole, kind.read(whole, own, provider), own))
     return found
 
 

@@ -11,6 +11,7 @@ from mooring.features.installation.api.chart import HelmChart
 from mooring.kube.objects import Object
 from mooring.runway.deployments.config import DeploymentConfig
 from mooring.runway.problems import Problem
+from mooring.runway.providers.installable import Installable
 from mooring.runway.settings import RunwaySettings
 
 __all__ = [
@@ -75,12 +76,10 @@ class ProviderStatus(msgspec.Struct, frozen=True, rename="camel", omit_defaults=
     version: str = ""
 
 
-@dataclass(frozen=True)
-class Provider:
+@dataclass(frozen=True, kw_only=True)
+class Provider(Installable):
     """`operators` are where the pods of its operator are, by the ways to install it; `crds` what it takes."""
 
-    id: str
-    name: str
     description: str
     default_namespace: str
     crds: tuple[CrdReference, ...]
@@ -92,8 +91,8 @@ class Provider:
     installation_steps: Callable[[RunwaySettings], tuple[InstallationStep, ...]]
     helm_repositories: Callable[[RunwaySettings], tuple[HelmRepository, ...]]
     helm_charts: Callable[[RunwaySettings], tuple[HelmChart, ...]]
-    # The Installation that has the charts released; None where there is nothing to install.
-    installation: Callable[[RunwaySettings], Object | None]
+    # The definitions that its charts bring and nobody else uses, by name.
+    definitions: tuple[str, ...] = ()
 
     @property
     def crd(self) -> CrdReference:

@@ -10,7 +10,9 @@ from mooring.runway.rest.routes.cluster import CLUSTER_ROUTES
 from mooring.runway.rest.routes.deployments import DEPLOYMENT_ROUTES
 from mooring.runway.rest.routes.fleet import FLEET_ROUTES
 from mooring.runway.rest.routes.health import HEALTH_ROUTES
-from mooring.runway.rest.routes.installation import INSTALLATION_ROUTES
+from mooring.runway.rest.routes.installation.definitions import DEFINITION_ROUTES
+from mooring.runway.rest.routes.installation.gpu_operator import GPU_OPERATOR_ROUTES
+from mooring.runway.rest.routes.installation.providers import PROVIDER_ROUTES
 from mooring.runway.rest.routes.models import MODEL_ROUTES
 from mooring.runway.rest.routes.people import PEOPLE_ROUTES
 from mooring.runway.rest.routes.questions import QUESTION_ROUTES
@@ -32,7 +34,9 @@ ROUTES: Final[tuple[Route, ...]] = (
     *SETTINGS_ROUTES,
     *MODEL_ROUTES,
     *DEPLOYMENT_ROUTES,
-    *INSTALLATION_ROUTES,
+    *PROVIDER_ROUTES,
+    *DEFINITION_ROUTES,
+    *GPU_OPERATOR_ROUTES,
     *FLEET_ROUTES,
     *PEOPLE_ROUTES,
     *WORKLOAD_ROUTES,

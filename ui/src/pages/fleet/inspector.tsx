@@ -1,10 +1,11 @@
-// One node in full: who lies there, what is free, and what keeps others off.
+// One node in full: who lies there, what is free, what fits there and what keeps others off.
 import type { FleetNode } from '../../api/types'
 import { Icon } from '../../parts/icon'
 import { hulls, Meters, Quay } from '../../parts/quay'
 import { fillOf } from '../../state/colours'
 import { cores, count, memory } from '../../words'
 import { taintText } from './groups'
+import { WhatFits } from './what-fits'
 
 const SHOWN_LABELS = /gpu|accelerator|zone|instance-type|pool|node-group/
 const MOST_LABELS = 6
@@ -72,6 +73,7 @@ export function Inspector({ node, close }: { node: FleetNode; close: () => void 
           <dt>Pods</dt>
           <dd>{node.pods}</dd>
         </dl>
+        <WhatFits node={node} />
         <div class="labs">
           {node.taints.map((taint) => (
             <span class="chip clip" title={taintText(taint)}>

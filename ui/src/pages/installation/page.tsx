@@ -33,23 +33,31 @@ export function InstallationPage() {
       {providers.error && !providers.value ? <Refused asked="the providers" error={providers.error} retry={providers.again} /> : null}
       <div class="installs">
         {providers.value?.map((provider) => (
-          <ProviderPanel key={provider.id} provider={provider} />
+          <InstallPanel key={provider.id} target={provider} path={`/installation/providers/${provider.id}`} />
         ))}
+        {providers.value && <InstallPanel target={GPU_OPERATOR} path="/installation/gpu-operator" />}
       </div>
     </main>
   )
 }
 
-function ProviderPanel({ provider }: { provider: Provider }) {
-  const live = installations.all.value.find((each) => each.name === provider.id)
-  const status = useAnswer((signal) => get<ProviderStatus>(`/installation/providers/${provider.id}/status`, signal), [provider.id, live], 100)
+type Target = Pick<Provider, 'id' | 'name' | 'description'>
+const GPU_OPERATOR: Target = {
+  id: 'gpu-operator',
+  name: 'GPU Operator',
+  description: "NVIDIA's operator: drivers, the device plugin that gives GPUs to pods, and the label by which deployments find GPU nodes.",
+}
+
+function InstallPanel({ target, path }: { target: Target; path: string }) {
+  const live = installations.all.value.find((each) => each.name === target.id)
+  const status = useAnswer((signal) => get<ProviderStatus>(`${path}/status`, signal), [path, live], 100)
   const [problem, setProblem] = useState('')
   const [asking, setAsking] = useState('')
   const act = async (action: string, body: unknown = {}) => {
     setProblem('')
     setAsking(action)
     try {
-      await post(`/installation/providers/${provider.id}/${action}`, body)
+      await post(`${path}/${action}`, body)
       status.again()
     } catch (error) {
       setProblem((error as Error).message)
@@ -60,11 +68,11 @@ function ProviderPanel({ provider }: { provider: Provider }) {
   const installation = live ?? status.value?.installation
   const working = installation ? WORKING.has(installation.phase) : false
   const lost = link.value.state === 'lost'
-  const installable = (status.value?.installationSteps.length ?? 0) > 0
+  const installable = (status.value?.helmCommands.length ?? 0) > 0
   return (
-    <Panel title={provider.name} side={<Phase status={status.value} installation={installation} />}>
+    <Panel title={target.name} side={<Phase status={status.value} installation={installation} />}>
       <div class="body install">
-        <p class="soft">{provider.description}</p>
+        <p class="soft">{target.description}</p>
         {(installation?.message || status.value?.message) && <p class="small">{installation?.message || status.value?.message}</p>}
         {problem && (
           <p class="said c-bad" role="alert">
@@ -94,7 +102,7 @@ function ProviderPanel({ provider }: { provider: Provider }) {
                     Roll back to revision {installation!.releases[0]!.revision - 1}
                   </button>
                 )}
-                <button type="button" class="btn quiet" disabled={!!asking || lost} onClick={() => confirm(`Uninstall ${provider.name}? Its definitions and workloads stay.`) && act('uninstall')}>
+                <button type="button" class="btn quiet" disabled={!!asking || lost} onClick={() => confirm(`Uninstall ${target.name}? Its definitions and workloads stay.`) && act('uninstall')}>
                   Uninstall
                 </button>
               </>
@@ -148,17 +156,18 @@ function Progress({ steps }: { steps: readonly Step[] }) {
 }
 
 function ByHand({ status }: { status: ProviderStatus }) {
-  if (!status.installationSteps.length) return null
+  const steps = status.installationSteps ?? status.helmCommands.map((command) => ({ title: '', description: '', command }))
+  if (!steps.length) return null
   return (
     <details>
       <summary>By hand</summary>
       <ol class="steps">
-        {status.installationSteps.map((step) => (
+        {steps.map((step) => (
           <li>
             <span />
             <div>
-              <b class="med">{step.title}</b>
-              <p class="small soft">{step.description}</p>
+              {step.title && <b class="med">{step.title}</b>}
+              {step.description && <p class="small soft">{step.description}</p>}
               {step.command && (
                 <>
                   <code class="cmd">{step.command}</code>

@@ -24,7 +24,18 @@ class ChartRepository(View, frozen=True):
     name: Annotated[
         str, Markers("What the repository is called in commands for people.", pattern=r"^[A-Za-z0-9][-A-Za-z0-9._]*$")
     ]
-    url: Annotated[str, Markers("The address under which its index.yaml is.", pattern=r"^https?://[^\s]+$")]
+    url: Annotated[
+        str,
+        Markers(
+            "The address under which its index.yaml is, or oci:// and the place in a registry that has the charts.",
+            pattern=r"^(https?|oci)://[^\s]+$",
+        ),
+    ]
+
+    @property
+    def is_registry(self) -> bool:
+        """Whether charts are in a registry of images: they have no index, and are named by their whole address."""
+        return self.url.startswith("oci://")
 
 
 class Requester(View, frozen=True):

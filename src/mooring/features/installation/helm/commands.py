@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Sequence
+from typing import Final
+from urllib.parse import urlsplit
 
 from mooring.features.installation.api.chart import HelmChart
 from mooring.features.installation.api.installation import ChartRepository
 from mooring.features.installation.helm.value_flags import flatten
 
 __all__ = [
+    "add_commands",
     "by_hand",
     "history",
+    "reference",
     "rollback",
     "show",
     "shown_command",
@@ -21,25 +25,36 @@ __all__ = [
     "upgrade_command",
 ]
 
+_LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
+
 
 def shown_command(argv: Sequence[str]) -> str:
     """A command line as text that a shell reads back as the same arguments."""
     return shlex.join(argv)
 
 
-def upgrade_command(chart: HelmChart, reference: str) -> tuple[str, ...]:
-    """`helm upgrade --install` of a chart, by hand. `reference` is the chart as Helm finds it: `kaito/workspace`."""
-    return ("helm", *_upgrade(chart, (reference,), _value_flags(chart), skip_crds=chart.skip_crds), "--wait")
+def upgrade_command(chart: HelmChart, *located: str) -> tuple[str, ...]:
+    """`helm upgrade --install` of a chart, by hand. `located` is the chart as Helm finds it: `kaito/workspace`."""
+    return ("helm", *_upgrade(chart, located, _value_flags(chart), skip_crds=chart.skip_crds), "--wait")
 
 
 def by_hand(repository: ChartRepository, charts: Iterable[HelmChart]) -> tuple[str, ...]:
     """What a person types to have the same, where Mooring cannot do it."""
-    commands = [
-        ("helm", "repo", "add", repository.name, repository.url),
-        ("helm", "repo", "update"),
-        *(upgrade_command(each, f"{repository.name}/{_plain_name(each, repository)}") for each in charts),
-    ]
+    known = () if repository.is_registry else add_commands(repository)
+    commands = (*known, *(upgrade_command(each, *reference(each, repository)) for each in charts))
     return tuple(map(shown_command, commands))
+
+
+def add_commands(repository: ChartRepository) -> tuple[tuple[str, ...], ...]:
+    """What makes the name of a repository known to the Helm of a person. A registry needs none of it."""
+    return ("helm", "repo", "add", repository.name, repository.url), ("helm", "repo", "update")
+
+
+def reference(chart: HelmChart, repository: ChartRepository) -> tuple[str, ...]:
+    """A chart as a person names it."""
+    if repository.is_registry:
+        return _in_registry(chart, repository)
+    return (f"{repository.name}/{_plain_name(chart, repository)}",)
 
 
 def upgrade(chart: HelmChart, repository: ChartRepository, seconds: int, *, skip_crds: bool) -> tuple[str, ...]:
@@ -86,7 +101,16 @@ def _value_flags(chart: HelmChart) -> tuple[str, ...]:
 
 def _located(chart: HelmChart, repository: ChartRepository) -> tuple[str, ...]:
     """By the address, not by a name that `helm repo add` would have to know."""
+    if repository.is_registry:
+        return _in_registry(chart, repository)
     return (_plain_name(chart, repository), "--repo", repository.url)
+
+
+def _in_registry(chart: HelmChart, repository: ChartRepository) -> tuple[str, ...]:
+    """By its whole address, as `--repo` takes no registry. To this machine Helm 3 speaks HTTP unasked, 4 does not."""
+    is_here = urlsplit(repository.url).hostname in _LOOPBACK
+    whole = f"{repository.url.rstrip('/')}/{_plain_name(chart, repository)}"
+    return (whole, "--plain-http") if is_here else (whole,)
 
 
 def _plain_name(chart: HelmChart, repository: ChartRepository) -> str:

@@ -11,7 +11,8 @@ from typing import Final
 import msgspec
 
 from mooring.features.installation.api.chart import HelmChart
-from mooring.features.installation.helm.commands import shown_command, upgrade_command
+from mooring.features.installation.api.installation import ChartRepository
+from mooring.features.installation.helm.commands import add_commands, reference, shown_command, upgrade_command
 from mooring.kube.objects import Object
 from mooring.runway.providers.provider import HelmRepository, InstallationStep
 from mooring.runway.settings import RunwaySettings
@@ -45,19 +46,20 @@ def helm_charts(settings: RunwaySettings) -> tuple[HelmChart, ...]:
 
 def installation_steps(settings: RunwaySettings) -> tuple[InstallationStep, ...]:
     (chart,) = helm_charts(settings)
+    repository = ChartRepository(_REPOSITORY, settings.kaito_repository)
     how = "" if settings.is_old_kaito else " with Node Auto-Provisioning disabled (BYO nodes mode)"
+    install = InstallationStep(
+        "Install KAITO Workspace Operator",
+        shown_command(upgrade_command(chart, *reference(chart, repository))),
+        f"Install the KAITO workspace operator v{settings.kaito_version}{how}.",
+    )
+    if repository.is_registry:
+        return (install,)
+    add, update = map(shown_command, add_commands(repository))
     return (
-        InstallationStep(
-            "Add KAITO Helm Repository",
-            shown_command(("helm", "repo", "add", _REPOSITORY, settings.kaito_repository)),
-            "Add the KAITO Helm repository.",
-        ),
-        InstallationStep("Update Helm Repositories", "helm repo update", "Update local Helm repository cache."),
-        InstallationStep(
-            "Install KAITO Workspace Operator",
-            shown_command(upgrade_command(chart, chart.chart)),
-            f"Install the KAITO workspace operator v{settings.kaito_version}{how}.",
-        ),
+        InstallationStep("Add KAITO Helm Repository", add, "Add the KAITO Helm repository."),
+        InstallationStep("Update Helm Repositories", update, "Update local Helm repository cache."),
+        install,
     )
 
 

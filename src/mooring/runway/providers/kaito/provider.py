@@ -75,4 +75,6 @@ KAITO: Final = Provider(
     helm_repositories=helm_repositories,
     helm_charts=helm_charts,
     installation=installation,
+    # Those of Karpenter and of node feature discovery, which the chart has too, are other products' as well.
+    definitions=("inferencesets.kaito.sh", "ragengines.kaito.sh", "workspaces.kaito.sh"),
 )

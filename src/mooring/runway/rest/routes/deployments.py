@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -9,6 +10,7 @@ import msgspec
 from mooring.client.transport import Scope, plain
 from mooring.kube.objects import Object
 from mooring.kube.status import NotFoundError
+from mooring.kube.times import timestamp
 from mooring.runway.deployments.config import DeploymentConfig
 from mooring.runway.deployments.deployed_model import DeployedModel, DeployedPod
 from mooring.runway.deployments.reading import ConfigReading
@@ -20,6 +22,7 @@ from mooring.runway.operations.deployments import (
     find_deployment,
     list_deployments,
 )
+from mooring.runway.operations.metrics import deployment_metrics
 from mooring.runway.providers import labels
 from mooring.runway.providers.deployment_kinds import DEPLOYMENT_KINDS
 from mooring.runway.providers.registry import deployment_manifests, read_deployment
@@ -113,6 +116,23 @@ class PendingReason(Shown, frozen=True):
 
 class PendingReasonsShown(Shown, frozen=True):
     reasons: tuple[PendingReason, ...]
+
+
+class MetricShown(Shown, frozen=True):
+    """A sample of Prometheus. What is no number is a word: NaN, +Inf or -Inf."""
+
+    name: str
+    value: float | str
+    labels: dict[str, str]
+
+
+class MetricsShown(Shown, frozen=True):
+    """`error` says why there are none, or of which pods."""
+
+    available: bool
+    timestamp: str
+    metrics: tuple[MetricShown, ...]
+    error: str | None = None
 
 
 class DeploymentLogsShown(Shown, frozen=True):
@@ -239,6 +259,12 @@ async def _logs(call: RestCall) -> DeploymentLogsShown:
     return DeploymentLogsShown(found.text, found.pod, asked.container or None)
 
 
+async def _metrics(call: RestCall) -> MetricsShown:
+    found = await deployment_metrics(call.caller.transport, *_where(call))
+    samples = tuple(MetricShown(each.name, each.number, each.labels) for each in found.samples)
+    return MetricsShown(bool(samples), timestamp(datetime.now(UTC)), samples, found.problem or None)
+
+
 _ALL: Final = "/api/deployments"
 _ONE: Final = f"{_ALL}/{{name}}"
 _CREATES: Final = "Create all objects of a deployment, or none."
@@ -260,5 +286,6 @@ DEPLOYMENT_ROUTES: Final = (
     Route("GET", f"{_ONE}/manifest", _SHOWS_LIVE, _manifest, PreviewShown, _BY_NAME),
     Route("GET", f"{_ONE}/pods", "Its pods.", _pods, PodsShown, _BY_NAME),
     Route("GET", f"{_ONE}/pending-reasons", "Why its pods wait.", _pending, PendingReasonsShown, _BY_NAME),
+    Route("GET", f"{_ONE}/metrics", "What its pods answer at /metrics.", _metrics, MetricsShown, _BY_NAME),
     Route("GET", f"{_ONE}/logs", "The log of one of its pods.", _logs, DeploymentLogsShown, DeploymentLogsQuery),
 )

@@ -15,7 +15,7 @@ from mooring.runway.rest.route import RestCall, Route
 from mooring.runway.shown import Shown
 from mooring.runway.workloads.events import EventSummary
 
-__all__ = ["FLEET_ROUTES", "listed"]
+__all__ = ["FLEET_ROUTES", "fleet_nodes", "listed"]
 
 
 class NodesShown(Shown, frozen=True):
@@ -41,6 +41,10 @@ class EventsQuery(msgspec.Struct, frozen=True):
 async def listed(call: RestCall, topic: str) -> dict[str, msgspec.Raw]:
     """All elements of a topic, under its name."""
     return {topic: msgspec.Raw((await call.caller.topic(topic)).list())}
+
+
+async def fleet_nodes(call: RestCall) -> list[FleetNode]:
+    return [element.value for element in (await call.caller.topic(NODES)).elements.values()]
 
 
 async def _nodes(call: RestCall) -> Any:

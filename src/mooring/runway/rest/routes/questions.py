@@ -17,6 +17,9 @@ from mooring.plan.simulated_cluster import SimulatedCluster
 from mooring.runway.explain.asked_pods.given import Given, GivenList
 from mooring.runway.explain.explain_data import explain_data
 from mooring.runway.explain.explain_target import ExplainTarget, parse_target
+from mooring.runway.explain.node.cordon import cordon_change
+from mooring.runway.explain.node.data import node_data
+from mooring.runway.explain.node.report import report_node
 from mooring.runway.explain.plan_data import plan_data
 from mooring.runway.explain.pod_answers import PodQuestion, answer_pods
 from mooring.runway.proposals import proposal
@@ -61,6 +64,20 @@ async def _explain(call: RestCall) -> Object:
         for told, outcome in zip(data.get("pods", [data]), answer.outcomes, strict=True):
             told["proposals"] = [proposal(advice) for advice in outcome.advice]
         return data
+
+    return await call.service.compute(work)
+
+
+async def _node(call: RestCall) -> Object:
+    name = call.path["name"]
+
+    def work() -> Object:
+        source = call.service.source(call.caller)
+        try:
+            report = report_node(source, name)
+        finally:
+            source.close()
+        return {**node_data(report), "cordon": cordon_change(name, cordoned=report.node.spec.unschedulable)}
 
     return await call.service.compute(work)
 
@@ -116,6 +133,7 @@ async def _objects(call: RestCall) -> list[Object]:
 
 
 QUESTION_ROUTES: Final = (
+    Route("GET", "/api/nodes/{name}", "What fits on a node, and why pods do not go there.", _node, dict[str, Any]),
     Route(
         "POST",
         "/api/explain",

@@ -1,0 +1,1 @@
+"""The answer about one node, for commands, pages and programs."""
