@@ -149,6 +149,19 @@ export interface Host {
 /** The newest last. */
 export interface Autoscaler { decisions: { text: string; time?: string }[]; notes: string[] }
 
+/** Something that happened in a pool, and how many nodes it had afterwards. */
+export interface Moment {
+  time: string
+  namespace: string
+  pool: string
+  kind: 'made' | 'grown' | 'shrunk' | 'joined' | 'left' | 'lost' | 'problem' | 'removed'
+  text: string
+  host: string
+  nodes: number
+}
+/** The oldest first. */
+export interface Timeline { moments: Moment[]; notes: string[] }
+
 export interface NotebookJob {
   namespace: string
   name: string
