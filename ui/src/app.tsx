@@ -16,6 +16,7 @@ import { listenToKeys } from './shell/keys'
 import { LostConnection } from './shell/lost-connection'
 import { SignIn } from './shell/sign-in'
 import { TopBar } from './shell/top-bar'
+import { UndoNote } from './shell/undo-note'
 import { live } from './state/live'
 import { loadSession } from './state/session'
 
@@ -38,6 +39,7 @@ export function App() {
       <TopBar />
       {view()}
       <LostConnection />
+      <UndoNote />
       <KeyHelp />
     </div>
   )

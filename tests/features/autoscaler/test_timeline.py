@@ -37,7 +37,9 @@ def claim(name: str, host: str, since: str, pool: str = "gpu") -> ByoMachine:
     condition = {"type": "BYOHostReady", "status": "True", "lastTransitionTime": since}
     status = {"hostRef": {"name": host}, "nodeRef": {"name": host}, "conditions": [condition]}
     labels = {"cluster.x-k8s.io/deployment-name": pool}
-    return convert({"metadata": {"name": name, "namespace": "default", "labels": labels}, "status": status}, ByoMachine)
+    metadata = {"name": name, "namespace": "default", "labels": labels}
+    found: ByoMachine = convert({"metadata": metadata, "status": status}, ByoMachine)
+    return found
 
 
 def told(*events: PoolEvent, log: str = "", world: dict[str, list[Any]] | None = None) -> list[PoolMoment]:

@@ -2,9 +2,11 @@
 import { useState } from 'preact/hooks'
 import { post } from '../api/client'
 import { link } from '../api/stream'
-import type { Proposal } from '../api/types'
+import type { Applied, Proposal } from '../api/types'
+import { offerUndo } from '../state/undo'
 import { few } from '../words'
 import { editLines, writeLines } from './changes'
+import { Difference } from './difference'
 import { Icon } from './icon'
 
 interface Props {
@@ -44,7 +46,7 @@ function One({ number, proposal, wanted, onPoint, onApplied }: { number: number;
     setStage('applying')
     setProblem('')
     try {
-      await post('/apply', { writes })
+      offerUndo(proposal.text, await post<Applied>('/apply', { writes }))
       setStage('applied')
       onApplied?.()
     } catch (error) {
@@ -80,17 +82,7 @@ function One({ number, proposal, wanted, onPoint, onApplied }: { number: number;
       {(stage === 'open' || stage === 'applying') && (
         <div class="review">
           <h3>{writable ? 'This is exactly what will be written' : 'What it comes to'}</h3>
-          <pre class="code" tabIndex={0} aria-label="Difference">
-            {lines.map(({ tone, text }) => (
-              <span class={tone}>{text}</span>
-            ))}
-          </pre>
-          {problem && (
-            <p class="said c-bad" role="alert">
-              <Icon name="bad" />
-              {problem}
-            </p>
-          )}
+          <Difference lines={lines} problem={problem} />
           <footer>
             {proposal.command && <Copy text={proposal.command} />}
             {writable && (

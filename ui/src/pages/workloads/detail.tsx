@@ -1,18 +1,20 @@
 // One workload: its pods and where they are, why some wait, what would help, and what it said.
 import { useComputed } from '@preact/signals'
 import { get, post } from '../../api/client'
+import { ApiProblem } from '../../api/problem'
 import type { Explained, Explanation, PodStatus, Workload, WorkloadDetail } from '../../api/types'
 import { useAnswer } from '../../parts/asked'
 import { Causes } from '../../parts/causes'
 import { EventList } from '../../parts/event-list'
 import { Icon, Status } from '../../parts/icon'
-import { Panel, Refused } from '../../parts/panel'
+import { Blank, Panel, Refused } from '../../parts/panel'
 import { Proposals } from '../../parts/proposals'
 import { useNow } from '../../shell/lost-connection'
 import { fillOf } from '../../state/colours'
 import { nodes, workloads } from '../../state/live'
 import { ago, brief, count } from '../../words'
 import { yaml } from '../../yaml'
+import { Actions } from './actions'
 import { Logs } from './logs'
 
 export function WorkloadPage({ kind, namespace, name }: { kind: string; namespace: string; name: string }) {
@@ -25,6 +27,20 @@ export function WorkloadPage({ kind, namespace, name }: { kind: string; namespac
   // Trying changes out takes the engine a moment: it is asked only where something waits, and again when nodes change.
   const why = useAnswer(async (signal) => (waits ? explained(await post<Explained>('/explain', { kind, namespace, name }, signal)) : []), [target, waits, known, nodes.all.value.length], 200)
   document.title = `${name} · Mooring`
+  const gone = answer.error instanceof ApiProblem && answer.error.status === 404 && answer.value !== undefined
+  if (gone)
+    return (
+      <main class="page">
+        <h1 class="vh">{name}</h1>
+        <Blank title={`${name} is gone`} text={`${kind} ${namespace}/${name} was deleted while you looked at it.`}>
+          <div class="row">
+            <a class="btn primary" href="/workloads">
+              All workloads
+            </a>
+          </div>
+        </Blank>
+      </main>
+    )
   if (answer.error && !answer.value)
     return (
       <main class="page">
@@ -54,6 +70,7 @@ export function WorkloadPage({ kind, namespace, name }: { kind: string; namespac
             {workload.gpus ? `, ${count(workload.gpus, 'GPU')}` : ''}. {brief(workload.message)}
           </p>
         </div>
+        <Actions detail={answer.value} changed={answer.again} />
       </div>
       <div class="cols rail-344">
         <div>
