@@ -68,6 +68,28 @@ def test_a_misspelt_label_is_corrected_by_the_button(visitor: Visitor) -> None:
     visitor.sees("It lands: ")
 
 
+def test_a_misspelt_label_is_corrected_by_the_advice_where_a_taint_is_in_the_way_too(visitor: Visitor) -> None:
+    visitor.goes_to("/deploy?model=microsoft/phi-4&gpus=1&labels=nvidia.com%252Fgpu.product%3DNVIDIA-RTX-6000-Aba")
+    right = visitor.page.locator(".prop", has_text="Correct label nvidia.com/gpu.product: NVIDIA-RTX-6000-Ada")
+    expect(right).to_contain_text("taint lab.example.com/owner=vision:NoSchedule is not tolerated")
+    right.get_by_role("button", name="Apply").click()
+    expect(visitor.page.get_by_label("value")).to_have_value("NVIDIA-RTX-6000-Ada")
+    visitor.sees("1 node carries it.")
+
+
+def test_a_node_of_the_landing_says_why_it_takes_the_pod_or_not(visitor: Visitor) -> None:
+    visitor.goes_to("/deploy?model=microsoft/phi-4&gpus=1")
+    visitor.sees("It lands: ")
+    visitor.page.locator("[data-node^=vision]").first.click()
+    chosen = visitor.page.get_by_role("region", name="Node vision")
+    expect(chosen).to_contain_text("takes no pod of it")
+    expect(chosen).to_contain_text("taint lab.example.com/owner=vision:NoSchedule is not tolerated")
+    assert "node=vision" in visitor.page.url
+    visitor.page.locator(".node.hit").first.click()
+    visitor.sees("A pod lands on ")
+    assert visitor.complaints() == []
+
+
 def test_a_bad_name_is_told_beside_its_field(visitor: Visitor) -> None:
     visitor.goes_to("/deploy?model=microsoft/phi-4&name=Not_A_Name")
     visitor.sees('"Not_A_Name" is not allowed')

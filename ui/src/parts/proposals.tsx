@@ -21,7 +21,7 @@ interface Props {
 
 /** "Both pods land.", "5 of 8 pods land." */
 export const brings = ({ brings: land, nodes }: Proposal, wanted: number): string =>
-  `${land >= wanted ? (wanted === 1 ? 'It lands' : wanted === 2 ? 'Both pods land' : `All ${wanted} pods land`) : `${land} of ${wanted} pods land`}${nodes?.length ? `: ${few(nodes)}` : ''}.`
+  land === 0 ? 'By itself it lands no pod yet.' : `${land >= wanted ? (wanted === 1 ? 'It lands' : wanted === 2 ? 'Both pods land' : `All ${wanted} pods land`) : `${land} of ${wanted} pods land`}${nodes?.length ? `: ${few(nodes)}` : ''}.`
 
 export function Proposals({ proposals, wanted, title, onPoint, onApplied }: Props) {
   return (

@@ -288,6 +288,8 @@ export function inForm(proposal: Proposal, form: Form): Partial<Form> | undefine
     const labels = next.labels ?? form.labels
     if (key && labels.some(([each]) => each === key)) {
       next.labels = edit.after === null ? labels.filter(([each]) => each !== key) : labels.map(([each, value]) => [each, each === key ? String(edit.after) : value])
+    } else if (key && edit.before === null && edit.after !== null) {
+      next.labels = [...labels, [key, String(edit.after)]]
     } else if (/nvidia\.com~1gpu$/.test(edit.path) && edit.after !== null) next.gpus = Number(edit.after)
     else if (/\/(replicas|count)$/.test(edit.path) && edit.after !== null) next.replicas = Number(edit.after)
     else return undefined
