@@ -31,6 +31,9 @@ export const brief = (message: string): string => message.replace(/\.? no new cl
 /** With a full stop, as another sentence follows. */
 export const ended = (sentence: string): string => (/[.!?]$/.test(sentence) ? sentence : `${sentence}.`)
 
+/** Begun with a capital, unless a name stands there, and ended. */
+export const sentence = (text: string): string => ended(/^[a-z]+ /.test(text) ? text[0]!.toUpperCase() + text.slice(1) : text)
+
 /** "a", "a and b", "a, b and 4 more" */
 export function few(names: readonly string[], most = 3): string {
   if (names.length <= most) return names.length < 2 ? (names[0] ?? '') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`

@@ -109,6 +109,7 @@ def test_a_pool_of_every_replica_grows_while_somebody_looks(
             timeline.get_by_role("button", name="deepseek-0").click()
             expect(timeline.get_by_text("joined as nodes.")).to_have_count(1)
             assert visitor.complaints() == []
+            visitor.is_kept("timeline")
             visitor.goes_to("/workloads/LeaderWorkerSet/serving/deepseek")
             expect(visitor.page.locator(".pagehead .state")).to_have_text("Ready", timeout=60_000)
             assert visitor.page.locator(".unit .hull").count() == 4

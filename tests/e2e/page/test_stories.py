@@ -56,7 +56,7 @@ def test_a_model_is_deployed_from_the_form_and_lands(visitor: Visitor, up: Up) -
 def test_a_selector_that_matches_nothing_says_so_before_anything_is_written(visitor: Visitor) -> None:
     visitor.goes_to("/deploy?model=microsoft/phi-4&labels=pool%3Dnowhere")
     visitor.sees("No node has this label.")
-    visitor.sees("It would wait")
+    visitor.sees("It would be refused")
     counts = visitor.page.get_by_role("status", name="Nodes for this selector")
     expect(counts).to_contain_text("0match")
 

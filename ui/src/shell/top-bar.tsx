@@ -28,7 +28,7 @@ export function TopBar() {
       </a>
       <nav class="nav" aria-label="Main">
         {PAGES.map(([target, name]) => (
-          <a href={target} class={name === 'Installation' ? 'opt' : ''} aria-current={isHere(target) ? 'page' : undefined}>
+          <a href={target} aria-current={isHere(target) ? 'page' : undefined}>
             {name}
             {name === 'Workloads' && waiting.value.length > 0 && (
               <span class="count" title={`${waiting.value.length} waiting`}>

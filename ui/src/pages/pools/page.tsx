@@ -3,6 +3,7 @@ import { get } from '../../api/client'
 import type { Autoscaler, Host, Pool, Timeline } from '../../api/types'
 import { useAnswer } from '../../parts/asked'
 import { Icon, type IconName } from '../../parts/icon'
+import { Loading } from '../../parts/loading'
 import { Blank, Panel } from '../../parts/panel'
 import { asked, ask } from '../../router'
 import { hosts, pools } from '../../state/live'
@@ -27,7 +28,7 @@ export function PoolsPage() {
   const all = pools.all.value
   const machines = hosts.all.value
   document.title = 'Pools · Mooring'
-  if (!pools.known.value || !hosts.known.value) return <main class="page" aria-busy="true" />
+  if (!pools.known.value || !hosts.known.value) return <Loading what="pools" rail />
   const free = machines.filter((host) => host.phase === FREE)
   return (
     <main class="page">

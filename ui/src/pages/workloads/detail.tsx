@@ -2,11 +2,12 @@
 import { useComputed } from '@preact/signals'
 import { get, post } from '../../api/client'
 import { ApiProblem } from '../../api/problem'
-import type { Explained, Explanation, PodStatus, Workload, WorkloadDetail } from '../../api/types'
+import type { Condition, Explained, Explanation, PodStatus, Workload, WorkloadDetail } from '../../api/types'
 import { useAnswer } from '../../parts/asked'
 import { Causes } from '../../parts/causes'
 import { EventList } from '../../parts/event-list'
 import { Icon, Status } from '../../parts/icon'
+import { Loading } from '../../parts/loading'
 import { Blank, Panel, Refused } from '../../parts/panel'
 import { Proposals } from '../../parts/proposals'
 import { useNow } from '../../shell/lost-connection'
@@ -48,7 +49,7 @@ export function WorkloadPage({ kind, namespace, name }: { kind: string; namespac
         <Refused asked={`${kind} ${namespace}/${name}`} error={answer.error} retry={answer.again} />
       </main>
     )
-  if (!answer.value) return <main class="page" aria-busy="true" />
+  if (!answer.value) return <Loading what={name} rail />
   const { workload, pods, conditions, events, manifest } = answer.value
   const blocked = why.value?.find((each) => !each.lands)
   const proposals = blocked?.proposals ?? []
@@ -96,7 +97,7 @@ export function WorkloadPage({ kind, namespace, name }: { kind: string; namespac
               {conditions.length === 0 && <li class="muted">None yet.</li>}
               {conditions.map((condition) => (
                 <li key={condition.type}>
-                  <Icon name={condition.status === 'True' ? 'ok' : condition.status === 'False' ? 'wait' : 'unknown'} tone={condition.status === 'True' ? 'ok' : condition.status === 'False' ? 'wait' : 'off'} title={condition.status} />
+                  <ConditionIcon condition={condition} />
                   <b class="med">
                     {condition.type}
                     {condition.reason ? `: ${condition.reason}` : ''}
@@ -123,6 +124,15 @@ export function WorkloadPage({ kind, namespace, name }: { kind: string; namespac
 }
 
 const explained = (answer: Explained): Explanation[] => ('pods' in answer && Array.isArray(answer.pods) ? answer.pods : [answer as Explanation])
+
+// Conditions that say what is going on: where they are false, nothing is, and all is well.
+const ACTIVITIES = /^(Progressing|UpdateInProgress|RollingOut|Scaling|Deleting|Paused|Suspended|Disrupt)/
+
+function ConditionIcon({ condition: { type, status } }: { condition: Condition }) {
+  const idle = status === 'False' && ACTIVITIES.test(type)
+  const [icon, tone] = status === 'True' ? (['ok', 'ok'] as const) : status === 'False' && !idle ? (['wait', 'wait'] as const) : (['unknown', 'off'] as const)
+  return <Icon name={icon} tone={tone} title={status} />
+}
 
 /** By group where pods are of use only together, with the pods of a group in their order. */
 function Pods({ workload, pods }: { workload: Workload; pods: readonly PodStatus[] }) {
