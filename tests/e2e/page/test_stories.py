@@ -149,6 +149,7 @@ def test_what_was_applied_is_taken_back_after_it_was_shown(visitor: Visitor, up:
     visitor.presses("Undo")
     dialog = visitor.page.get_by_role("dialog", name="Bring back the previous values")
     expect(dialog).to_contain_text("HMB3")
+    visitor.is_kept("undo")
     assert visitor.complaints() == []
     dialog.get_by_role("button", name="Write back").click()
     eventually(lambda: _selector(up, "regretted").endswith("HMB3"), "the previous value is back")
@@ -176,6 +177,7 @@ def test_a_workload_is_scaled_and_deleted_from_its_page(visitor: Visitor, up: Up
     dialog = visitor.page.get_by_role("dialog", name="Scale elastic")
     expect(dialog).to_contain_text("- /spec/replicas: 1")
     expect(dialog).to_contain_text("+ /spec/replicas: 2")
+    visitor.is_kept("scale")
     assert visitor.complaints() == []
     dialog.get_by_role("button", name="Scale from 1 to 2").click()
     visitor.sees("2 of 2 pods ready")
@@ -183,6 +185,7 @@ def test_a_workload_is_scaled_and_deleted_from_its_page(visitor: Visitor, up: Up
     dialog = visitor.page.get_by_role("dialog", name="Delete elastic")
     expect(dialog).to_contain_text("- with 2 pods: ")
     expect(dialog).to_contain_text("2 GPUs will be free")
+    visitor.is_kept("delete")
     dialog.get_by_role("button", name="Delete elastic").click()
     expect(visitor.page).to_have_url(f"{visitor.root}/workloads")
     expect(visitor.page.get_by_role("link", name="elastic")).to_have_count(0)
@@ -205,4 +208,5 @@ def test_a_reader_is_refused_in_the_dialog(chromium: playwright.Browser, up: Up)
         expect(visitor.page.get_by_role("dialog").get_by_role("alert")).to_contain_text(
             'User "onlooker" cannot delete resource "deployments"'
         )
+        visitor.is_kept("reader")
     assert "admired" in up.names(SERVING)

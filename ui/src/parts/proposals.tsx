@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { post } from '../api/client'
 import { link } from '../api/stream'
 import type { Applied, Proposal } from '../api/types'
-import { offerUndo } from '../state/undo'
+import { offerUndo, undone } from '../state/undo'
 import { few } from '../words'
 import { editLines, writeLines } from './changes'
 import { Difference } from './difference'
@@ -28,7 +28,7 @@ export function Proposals({ proposals, wanted, title, onPoint, onApplied }: Prop
     <div class="props">
       {title && <h3>{title}</h3>}
       {proposals.map((proposal, index) => (
-        <One key={proposal.text} number={index + 1} proposal={proposal} wanted={wanted} onPoint={onPoint} onApplied={onApplied} />
+        <One key={`${proposal.text} ${undone.value}`} number={index + 1} proposal={proposal} wanted={wanted} onPoint={onPoint} onApplied={onApplied} />
       ))}
     </div>
   )

@@ -6,7 +6,7 @@ import { link } from '../api/stream'
 import { writeLines } from '../parts/changes'
 import { Confirm } from '../parts/confirm'
 import { Icon } from '../parts/icon'
-import { offer } from '../state/undo'
+import { offer, undone } from '../state/undo'
 import { useNow } from './lost-connection'
 
 export function UndoNote() {
@@ -24,10 +24,11 @@ export function UndoNote() {
       throw error
     }
     offer.value = undefined
+    undone.value += 1
   }
   return (
     <>
-      <div class="toast" role="status">
+      <div class="toast" role="status" hidden={asking}>
         <Icon name="ok" tone="ok" />
         <span class="ell">Applied: {text}</span>
         <button type="button" class="btn sm" onClick={() => ask(true)}>

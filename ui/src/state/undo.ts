@@ -9,6 +9,9 @@ export interface Offer { text: string; applied: Applied; until: number }
 
 export const offer = signal<Offer | undefined>(undefined)
 
+/** How often something was taken back: what was shown as applied is to be offered anew. */
+export const undone = signal(0)
+
 /** Without a way back there is nothing to offer, and what was offered before is out of date. */
 export function offerUndo(text: string, applied: Applied, now = Date.now()): void {
   offer.value = applied.undo.length ? { text, applied, until: now + OFFERED_MS } : undefined

@@ -47,7 +47,7 @@ export function Landing({ fit, name, pointed }: { fit: Fit | undefined; name: st
                         node={node}
                         selected={node.name === chosen}
                         onSelect={() => ask({ node: node.name === chosen ? '' : node.name })}
-                        {...(ghosts ? { ghosts, note: 'lands here', tone: 'hit' as const } : answer && !answer.fits ? { note: brief(answer), tone: 'off' as const } : {})}
+                        {...(ghosts ? { ghosts, note: 'lands here', tone: 'hit' as const } : answer && !answer.fits ? { note: brief(node, answer), tone: 'off' as const } : {})}
                       />
                     )
                   })}
@@ -73,4 +73,4 @@ export function Landing({ fit, name, pointed }: { fit: Fit | undefined; name: st
 }
 
 /** One word for the tile; the table below has the rest. */
-const brief = (node: Fit['nodes'][number]): string => (!node.matches ? 'label' : !node.ready ? 'not ready' : /taint/.test(node.reason) ? 'taint' : /nsufficient|free/.test(node.reason) ? 'no room' : 'kept off')
+const brief = ({ cordoned }: FleetNode, node: Fit['nodes'][number]): string => (!node.matches ? 'label' : !node.ready ? 'not ready' : cordoned ? 'cordoned' : /taint/.test(node.reason) ? 'taint' : /nsufficient|free/.test(node.reason) ? 'no room' : 'kept off')

@@ -60,7 +60,10 @@ export function NotebookList() {
                 <td>
                   <Status state={stateOf(job)}>{job.phase}</Status>
                 </td>
-                <td class="num nowrap">{cells(job)}</td>
+                <td class="num nowrap">
+                  {cells(job)}
+                  <span class="narrow">{job.cells.total ? ' cells' : ''}</span>
+                </td>
                 <td class="soft">{job.message}</td>
                 <td class="r nowrap muted">{ago(job.createdAt, now)}</td>
               </tr>

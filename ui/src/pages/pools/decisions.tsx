@@ -14,12 +14,12 @@ export function Decisions({ autoscaler, error }: { autoscaler: Autoscaler | unde
   const [all, showAll] = useState(false)
   const decisions = [...(autoscaler?.decisions ?? [])].reverse()
   return (
-    <Panel title="Decisions" side={<span class="end small muted">newest first</span>}>
+    <Panel title="Autoscaler log" side={<span class="end small muted">newest first</span>}>
       {error && !autoscaler ? <p class="none small c-wait">{(error as Error).message}</p> : null}
       {autoscaler?.notes.map((note) => (
         <p class="none small c-wait">{note}</p>
       ))}
-      {autoscaler && decisions.length === 0 && <p class="none small muted">The autoscaler has decided nothing yet.</p>}
+      {autoscaler && decisions.length === 0 && <p class="none small muted">The autoscaler has written nothing yet.</p>}
       <ol class="dec">
         {(all ? decisions : decisions.slice(0, FIRST)).map((decision) => {
           const [mark, tone] = markOf(decision.text)

@@ -19,6 +19,12 @@ const SHAPES: Record<string, [IconName, string]> = {
   Cleaning: ['work', 'off'],
   Failed: ['bad', 'bad'],
 }
+const KEY = [
+  ['', 'node'],
+  ['x', 'not ready'],
+  ['f', 'free host that fits'],
+  ['n', 'up to max'],
+]
 // Beyond this many cells a bar would be a wall.
 const MOST_CELLS = 24
 
@@ -75,22 +81,14 @@ function PoolTable({ pools: all }: { pools: readonly Pool[] }) {
       <header>
         <h2>Pools</h2>
         <span class="row small muted wrap end bounds-key" aria-hidden="true">
-          <span class="bounds">
-            <i />
-          </span>
-          node
-          <span class="bounds">
-            <i class="x" />
-          </span>
-          not ready
-          <span class="bounds">
-            <i class="f" />
-          </span>
-          free host that fits
-          <span class="bounds">
-            <i class="n" />
-          </span>
-          up to max
+          {KEY.map(([kind, name]) => (
+            <span class="row">
+              <span class="bounds">
+                <i class={kind} />
+              </span>
+              {name}
+            </span>
+          ))}
         </span>
       </header>
       <div class="scroll">

@@ -51,7 +51,8 @@ export function WorkloadPage({ kind, namespace, name }: { kind: string; namespac
     )
   if (!answer.value) return <Loading what={name} rail />
   const { workload, pods, conditions, events, manifest } = answer.value
-  const blocked = why.value?.find((each) => !each.lands)
+  // What has found its place needs no help, whatever the last answer was.
+  const blocked = (waits ? why.value : undefined)?.find((each) => !each.lands)
   const proposals = blocked?.proposals ?? []
   return (
     <main class="page">

@@ -103,6 +103,11 @@ export function WorkloadList() {
                 </td>
                 <td class="r num">
                   {each.pods.ready} of {each.pods.wanted}
+                  <span class="narrow">
+                    {' '}
+                    {each.pods.wanted === 1 ? 'pod' : 'pods'}
+                    {each.gpus ? `, ${count(each.gpus, 'GPU')}` : ''}
+                  </span>
                 </td>
                 <td class="r num gpus">{each.gpus || ''}</td>
                 <td class="soft">{each.state === 'Ready' && each.nodes.length ? each.nodes.slice(0, 4).join(', ') + (each.nodes.length > 4 ? ` and ${each.nodes.length - 4} more` : '') : brief(each.message)}</td>
