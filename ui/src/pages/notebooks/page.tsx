@@ -100,7 +100,9 @@ export function NotebookPage({ namespace, name }: { namespace: string; name: str
     )
   if (!answer.value) return <Loading what={name} rail />
   const { job, cells: ran, comparison } = answer.value
-  const about = events.all.value.filter(({ object }) => object.namespace === namespace && (object.name === name || object.name === job.pod))
+  const about = events.all.value
+    .filter(({ object }) => object.namespace === namespace && (object.name === name || object.name === job.pod))
+    .sort((a, b) => b.lastSeen.localeCompare(a.lastSeen))
   return (
     <main class="page">
       <div class="pagehead">
