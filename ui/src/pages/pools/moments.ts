@@ -45,7 +45,7 @@ export function lanes(pools: readonly Pool[], moments: readonly Moment[], from: 
     const pool = pools.find((each) => `${each.namespace}/${each.name}` === key)
     const steps = stepsOf(own, from, to, pool?.ready ?? 0)
     const marks = own.filter((each) => time(each) >= from && (each.kind === 'lost' || each.kind === 'problem')).map((each) => ({ at: time(each), text: each.text }))
-    found.push({ key, name: key.slice(key.indexOf('/') + 1), steps, marks, most: Math.max(1, ...steps.map((step) => step.nodes)), now: steps.at(-1)!.nodes, gone })
+    found.push({ key, name: key.slice(key.indexOf('/') + 1), steps, marks, most: Math.max(...steps.map((step) => step.nodes)), now: steps.at(-1)!.nodes, gone })
   }
   return found
 }
@@ -79,7 +79,7 @@ export function tell(moments: readonly Moment[]): Told[] {
 /** The line as the path of a drawing of this size, closed along its bottom. */
 export function areaOf({ steps, most }: Lane, from: number, to: number, width: number, height: number): string {
   const x = (at: number) => ((Math.min(Math.max(at, from), to) - from) / (to - from)) * width
-  const y = (nodes: number) => height - (nodes / most) * height
+  const y = (nodes: number) => height - (nodes / Math.max(1, most)) * height
   let path = `M${x(steps[0]!.at)} ${height}`
   for (const step of steps) path += `H${x(step.at)}V${y(step.nodes)}`
   return `${path}V${height}Z`
