@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
 
 from mooring.kube.objects import Object
 from mooring.runway.advised_size import advised_size, with_advised_size
@@ -60,6 +61,43 @@ def test_advice_about_a_node_comes_with_its_write() -> None:
     absent = {"op": "test", "path": "/metadata/labels/pool", "value": None}
     assert write.body == (absent, {"op": "add", "path": "/metadata/labels/pool", "value": "mine"})
     assert found.warnings == ("no node has the labels pool=mine that the deployment selects its nodes by",)
+
+
+def _corrections(found: Fit) -> list[tuple[str, int]]:
+    return [(each.text, each.brings) for each in found.advice if each.text.startswith("Correct label")]
+
+
+@pytest.mark.parametrize("provider", ["mooring", "kaito"])
+def test_a_misspelt_label_is_put_right(provider: str) -> None:
+    nodes = [gpu_node("h-1", gpu="h100-sxm"), gpu_node("h-2", gpu="h100-sxm"), gpu_node("o-1", gpu="l4")]
+    found = fit(*nodes, provider=provider, replicas=2, labelSelector={"gpu": "h100-smx"})
+    assert _corrections(found) == [("Correct label gpu: h100-sxm instead of h100-smx", 2)]
+    (right,) = [each for each in found.advice if each.nodes == ("h-1", "h-2")]
+    assert [(each.path, each.before, each.after) for each in right.edits] == [
+        ("/spec/nodeSelector/gpu", "h100-smx", "h100-sxm")
+    ]
+
+
+@pytest.mark.parametrize("provider", ["mooring", "kaito"])
+def test_a_misspelt_label_is_put_right_where_a_taint_is_in_the_way_too(provider: str) -> None:
+    tainted = gpu_node("h-1", gpu="h100-sxm")
+    tainted["spec"] = {**tainted.get("spec", {}), "taints": [{"key": "team", "value": "a", "effect": "NoSchedule"}]}
+    found = fit(tainted, gpu_node("o-1", gpu="l4"), provider=provider, labelSelector={"gpu": "h100-smx"})
+    text = "Correct label gpu: h100-sxm instead of h100-smx"
+    taint = "taint team=a:NoSchedule is not tolerated"
+    assert _corrections(found) == [(f"{text}. Still in the way on h-1: {taint}", 0)]
+
+
+def test_a_misspelt_key_is_put_right() -> None:
+    found = fit(
+        gpu_node("h-1", **{"example.com/accelerator": "h100"}), labelSelector={"example.com/accelerater": "h100"}
+    )
+    text = "Correct label example.com/accelerater=h100: example.com/accelerator=h100"
+    assert _corrections(found) == [(text, 1)]
+
+
+def test_a_label_that_is_like_none_is_not_guessed_at() -> None:
+    assert _corrections(fit(gpu_node("h-1", gpu="h100"), labelSelector={"gpu": "tpu-v5"})) == []
 
 
 def test_what_our_own_webhook_would_refuse_is_told_in_its_words() -> None:

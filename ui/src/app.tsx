@@ -1,7 +1,8 @@
 // The whole page: who is signed in, the shell, and the view that the address names.
 import { useEffect, useState } from 'preact/hooks'
 import { expired, token } from './api/session'
-import { link } from './api/stream'
+import { ApiProblem } from './api/problem'
+import { link, retryNow } from './api/stream'
 import { DeployPage } from './pages/deploy/page'
 import { Fleet } from './pages/fleet/page'
 import { InstallationPage } from './pages/installation/page'
@@ -10,13 +11,15 @@ import { NotebookList, NotebookPage } from './pages/notebooks/page'
 import { PoolsPage } from './pages/pools/page'
 import { WorkloadPage } from './pages/workloads/detail'
 import { WorkloadList } from './pages/workloads/list'
+import { Refused } from './parts/panel'
 import { path } from './router'
 import { KeyHelp } from './shell/key-help'
 import { listenToKeys } from './shell/keys'
 import { LostConnection } from './shell/lost-connection'
 import { SignIn } from './shell/sign-in'
 import { TopBar } from './shell/top-bar'
-import { live } from './state/live'
+import { UndoNote } from './shell/undo-note'
+import { live, nodes } from './state/live'
 import { loadSession } from './state/session'
 
 export function App() {
@@ -37,7 +40,8 @@ export function App() {
     <div class={link.value.state === 'lost' ? 'stale' : ''}>
       <TopBar />
       {view()}
-      <LostConnection />
+      {nodes.known.value && <LostConnection />}
+      <UndoNote />
       <KeyHelp />
     </div>
   )
@@ -46,6 +50,14 @@ export function App() {
 function view() {
   const parts = path.value.split('/').filter(Boolean).map(decodeURIComponent)
   const [page, ...rest] = parts
+  // Before anything is known there is nothing to keep on the screen: what went wrong takes its place.
+  if (link.value.state === 'lost' && !nodes.known.value && page !== 'installation')
+    return (
+      <main class="page">
+        <h1 class="vh">Mooring</h1>
+        <Refused asked="the cluster" error={new ApiProblem(link.value.status, link.value.why)} retry={retryNow} />
+      </main>
+    )
   if (!page) return <Fleet />
   if (page === 'deploy' && rest.length === 0) return <DeployPage />
   if (page === 'workloads' && rest.length === 0) return <WorkloadList />

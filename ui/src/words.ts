@@ -22,8 +22,17 @@ export function ago(time: string | Date, now: Date): string {
 export const clock = (time: string | Date, seconds = false): string =>
   new Date(time).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', ...(seconds ? { second: '2-digit' } : {}) })
 
+/** "7 Nov" */
+export const day = (time: string | Date): string => new Date(time).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })
+
 /** What the scheduler says, without what it tried and why that did not help either. */
 export const brief = (message: string): string => message.replace(/\.? no new claims to deallocate.*$/s, '.').replace(/\.? preemption: .*$/s, '.').replace(/; what would help: /, '. ')
+
+/** With a full stop, as another sentence follows. */
+export const ended = (sentence: string): string => (/[.!?]$/.test(sentence) ? sentence : `${sentence}.`)
+
+/** Begun with a capital, unless a name stands there, and ended. */
+export const sentence = (text: string): string => ended(/^[a-z]+ /.test(text) ? text[0]!.toUpperCase() + text.slice(1) : text)
 
 /** "a", "a and b", "a, b and 4 more" */
 export function few(names: readonly string[], most = 3): string {

@@ -112,11 +112,18 @@ class HttpTransport:
         return str(object_of(await self._read("/version", self._headers), Unreachable).get("gitVersion", ""))
 
     async def get(
-        self, api_version: str, kind: str, namespace: str, name: str, *, metadata_only: bool = False
+        self,
+        api_version: str,
+        kind: str,
+        namespace: str,
+        name: str,
+        *,
+        metadata_only: bool = False,
+        subresource: str = "",
     ) -> Object:
         mapping = await self.mapping(api_version, kind)
         headers = self._metadata_headers if metadata_only else self._headers
-        return object_of(await self._read(mapping.object(namespace, name), headers), Unreachable)
+        return object_of(await self._read(mapping.object(namespace, name, subresource), headers), Unreachable)
 
     async def log(self, namespace: str, pod: str, query: Mapping[str, str]) -> str:
         """A log, as far as the query asks for it."""

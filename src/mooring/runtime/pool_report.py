@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 from mooring.api.kinds import Key
 
-__all__ = ["Finding", "PoolReport", "PoolRow", "PoolWorld"]
+__all__ = ["Finding", "MomentKind", "PoolEvent", "PoolMoment", "PoolReport", "PoolRow", "PoolWorld"]
+
+MomentKind = Literal["made", "grown", "shrunk", "joined", "left", "lost", "problem", "removed"]
 
 PoolWorld = Mapping[str, Sequence[Any]]
 """Typed views by kind."""
@@ -34,6 +36,33 @@ class Finding(NamedTuple):
     command: str
 
 
+class PoolEvent(NamedTuple):
+    """An Event of the cluster: about what, and when it was seen last."""
+
+    kind: str
+    namespace: str
+    name: str
+    reason: str
+    message: str
+    time: str
+
+
+class PoolMoment(NamedTuple):
+    """Something that happened in a pool, in words.
+
+    `host` is there where it happened to one. `nodes` counts the nodes of the pool afterwards, as far as is known; one
+    that is lost counts until it has left. Without `pool` nobody knows any more which one it was.
+    """
+
+    time: str
+    namespace: str
+    pool: str
+    kind: MomentKind
+    text: str
+    host: str = ""
+    nodes: int = 0
+
+
 class PoolReport(NamedTuple):
     """What must be read, by apiVersion and kind, the ConfigMap of decisions, and what is told of it."""
 
@@ -46,3 +75,5 @@ class PoolReport(NamedTuple):
     notes: Callable[[Mapping[str, str]], Sequence[str]]
     # The same of one pod, by its node selector.
     pod_notes: Callable[[Mapping[str, str], Mapping[str, str]], Sequence[str]]
+    # What happened in the pools, oldest first. Decisions say more than events, which the API server forgets.
+    timeline: Callable[[PoolWorld, Mapping[str, str], Iterable[PoolEvent]], Sequence[PoolMoment]]

@@ -16,6 +16,7 @@ from mooring.placement.engine import Engine
 from mooring.placement.scheduler_cache import SchedulerCache
 from mooring.placement.snapshot import Snapshot
 from mooring.runtime.settings import DEFAULTS, Configuration
+from mooring.runway.corrected_labels import corrected_labels
 from mooring.runway.deployments.config import DeploymentConfig
 from mooring.runway.explain.asked_pods.found_pods import FoundPods
 from mooring.runway.explain.asked_pods.given import GivenList
@@ -99,16 +100,8 @@ def deployment_fit(
     Trying out what would help takes longer than all the rest: `advised`. Raises MooringError for a deployment whose
     pods cannot be told.
     """
-    main = deployment_manifests(config, settings)[0]
-    found = read_manifest_pods(
-        snapshot, GivenList("deployment", [main]), config.namespace, config.namespace, configuration
-    )
-    if config.provider != "mooring":
-        # Our own webhook refuses what could not start at once. Other operators create it, and its pods wait.
-        for unplaced in found.pods:
-            unplaced.errors = ()
+    found, selector = _deployed_pods(config, settings, snapshot, configuration)
     engine = Engine(snapshot.cluster)
-    selector = selected_labels(main)
     nodes = _node_fits(engine, found, selector)
     warnings = [*found.notes, *_warnings(config, snapshot.cluster, selector)]
     explainer = Explainer(engine, snapshot, thorough=False, each_node=False, limit=_MOST_ADVICE if advised else 0)
@@ -117,6 +110,9 @@ def deployment_fit(
         explainer.weigh(outcomes)
     landed = [outcome for outcome in outcomes if outcome.lands]
     verdict, message = _verdict(found, outcomes, landed)
+    advice = [proposal(each) for outcome in outcomes if outcome.like is None for each in outcome.advice]
+    if advised and not landed:
+        advice = [*_correction(config, settings, snapshot, configuration, advice), *advice]
     matching = [node for node in nodes if node.matches]
     ready = [node for node in matching if node.ready]
     return Fit(
@@ -129,9 +125,56 @@ def deployment_fit(
         placements=tuple(PlacedPod(each.unplaced.view.metadata.name, each.node, config.gpus) for each in landed),
         nodes=nodes,
         blocked=_blocked(snapshot.cluster, outcomes),
-        advice=tuple(proposal(advice) for outcome in outcomes if outcome.like is None for advice in outcome.advice),
+        advice=tuple(advice),
         warnings=tuple(dict.fromkeys(warnings)),
     )
+
+
+def _deployed_pods(
+    config: DeploymentConfig, settings: RunwaySettings, snapshot: Snapshot, configuration: Configuration
+) -> tuple[FoundPods, dict[str, str]]:
+    """The pods of a deployment, and the labels that it selects nodes by."""
+    main = deployment_manifests(config, settings)[0]
+    found = read_manifest_pods(
+        snapshot, GivenList("deployment", [main]), config.namespace, config.namespace, configuration
+    )
+    if config.provider != "mooring":
+        # Our own webhook refuses what could not start at once. Other operators create it, and its pods wait.
+        for unplaced in found.pods:
+            unplaced.errors = ()
+    return found, selected_labels(main)
+
+
+def _correction(
+    config: DeploymentConfig,
+    settings: RunwaySettings,
+    snapshot: Snapshot,
+    configuration: Configuration,
+    known: Iterable[Proposal],
+) -> Iterable[Proposal]:
+    """The same deployment with its misspelt labels put right: whoever asks can still write it otherwise, also where its
+    kind can not be changed later. Nothing of it may be placed in the snapshot yet.
+    """
+    engine = Engine(snapshot.cluster)
+    nodes = [labels_of(node) for node in snapshot.cluster.nodes if node is not None]
+    corrections = corrected_labels(config.label_selector, nodes)
+    edits = tuple(edit for each in corrections for edit in each.edits)
+    if not edits or any(each.edits == edits for each in known):
+        return
+    labels = dict(config.label_selector)
+    for each in corrections:
+        del labels[each.key]
+        labels[each.right_key] = each.right_value
+    right = msgspec.structs.replace(config, label_selector=labels)
+    found, selector = _deployed_pods(right, settings, snapshot, configuration)
+    matching = [node for node in _node_fits(engine, found, selector) if node.matches]
+    outcomes = list(Explainer(engine, snapshot, thorough=False, each_node=False, limit=0).run(found.pods))
+    landed = [outcome for outcome in outcomes if outcome.lands]
+    text = "; ".join(each.text for each in corrections)
+    if not landed and (off := [node for node in matching if not node.fits]):
+        names = and_more([node.name for node in off if node.reason == off[0].reason], _MOST_NAMES)
+        text = f"{text}. Still in the way on {names}: {off[0].reason}"
+    yield Proposal(text, len(landed), disruptive=False, edits=edits, nodes=tuple({each.node: None for each in landed}))
 
 
 def _blocked(cluster: SchedulerCache, outcomes: Sequence[PodOutcome]) -> tuple[BlockedNodes, ...]:

@@ -6,11 +6,12 @@ from typing import Any, Final
 
 from mooring.catalog import CATALOG
 from mooring.placement.writes import Write
+from mooring.runway.inverse_writes import IDENTITY_TESTS
 
 __all__ = ["refusal_of"]
 
 # What a proposal changes of a node: uncordon, taints and labels.
-_OF_NODES: Final[tuple[str, ...]] = ("/spec/unschedulable", "/spec/taints/", "/metadata/labels/")
+_OF_NODES: Final[tuple[str, ...]] = ("/spec/unschedulable", "/spec/taints", "/metadata/labels")
 _REPLICAS: Final = "/spec/replicas"
 _OPERATIONS: Final = ("test", "add", "replace", "remove")
 
@@ -41,6 +42,8 @@ def _operation_problem(operation: dict[str, Any], allowed: tuple[str, ...]) -> s
     op, path = operation.get("op"), operation.get("path")
     if op not in _OPERATIONS:
         return f"body: op must be one of {', '.join(_OPERATIONS)}, not {op!r}"
+    if op == "test" and path in IDENTITY_TESTS:
+        return ""
     if not isinstance(path, str) or not path.startswith(allowed):
         return f"body: path must be below {' or '.join(allowed)}, not {path!r}"
     return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -76,6 +77,12 @@ class Visitor:
 
     def presses(self, name: str) -> None:
         self.page.get_by_role("button", name=name).first.click()
+
+    def is_kept(self, name: str) -> None:
+        """As a picture to be looked at, in the folder MOORING_SHOTS where there is one."""
+        if folder := os.environ.get("MOORING_SHOTS"):
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            self.page.screenshot(path=Path(folder, f"{name}.png"), full_page=True)
 
     def complaints(self) -> list[str]:
         """What axe-core finds that is serious."""

@@ -103,6 +103,16 @@ def test_a_pool_of_every_replica_grows_while_somebody_looks(
             kubectl(up, "apply", "-f", str(examples / "set.yaml"), "-f", str(examples / "policy.yaml"))
             visitor.sees("deepseek-0")
             visitor.sees("deepseek-1")
+            timeline = visitor.page.get_by_role("region", name="Timeline")
+            expect(timeline.get_by_role("button", name="2 nodes now")).to_have_count(2, timeout=30_000)
+            expect(timeline).to_contain_text("The autoscaler scaled it from 0 to 2, for ")
+            told = timeline.get_by_role("listitem").filter(has_text="joined as")
+            expect(told.filter(has_text="deepseek-1")).not_to_have_count(0)
+            timeline.get_by_role("button", name="deepseek-0").click()
+            expect(told.filter(has_text="deepseek-1")).to_have_count(0)
+            expect(told).not_to_have_count(0)
+            assert visitor.complaints() == []
+            visitor.is_kept("timeline")
             visitor.goes_to("/workloads/LeaderWorkerSet/serving/deepseek")
             expect(visitor.page.locator(".pagehead .state")).to_have_text("Ready", timeout=60_000)
             assert visitor.page.locator(".unit .hull").count() == 4

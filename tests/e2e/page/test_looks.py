@@ -5,9 +5,7 @@ With MOORING_SHOTS=FOLDER each is kept as a picture, to be looked at.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import playwright.sync_api as playwright
@@ -26,10 +24,11 @@ PAGES = {
     "dense": ("/?view=dense", "GPUs are free"),
     "workloads": ("/workloads", "waiting"),
     "workload": ("/workloads/Deployment/serving/waits", "What would help"),
-    "deploy": ("/deploy?model=microsoft/phi-4&gpus=1", "It lands: "),
+    "deploy": ("/deploy?model=microsoft/phi-4&gpus=1", "What will happen"),
+    "node": ("/deploy?model=microsoft/phi-4&gpus=1&node=vision-1", "takes no pod of it"),
     "typo": (
         "/deploy?model=microsoft/phi-4&labels=nvidia.com%252Fgpu.product%3DNVIDIA-H100-80GB-HMB3",
-        "It would wait",
+        "Correct label",
     ),
     "pools": ("/pools", "No hosts are registered."),
     "notebooks": ("/notebooks", "No notebook was validated yet"),
@@ -71,7 +70,5 @@ def test_a_page_is_there_for_everybody(looking: Visitor, name: str, request: pyt
     assert looking.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, (
         "It is wider than the screen."
     )
-    if folder := os.environ.get("MOORING_SHOTS"):
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        looking.page.screenshot(path=Path(folder, f"{request.node.callspec.id}.png"), full_page=True)
+    looking.is_kept(request.node.callspec.id)
     assert looking.complaints() == []

@@ -159,6 +159,23 @@ def test_a_deployment_is_previewed_fitted_created_listed_and_deleted(admin: Rest
     assert admin.ask("GET", "/api/deployments/phi")[0] == 404
 
 
+def test_what_happened_in_a_pool_is_told_from_its_events(filled: Rest, admin: RestClient) -> None:
+    event = {
+        "metadata": {"name": "gpu-pool.scaled"},
+        "involvedObject": {"kind": "MachineDeployment", "namespace": "default", "name": "gpu-pool"},
+        "reason": "SuccessfulScale",
+        "message": "Scaled up MachineSet gpu-pool-1 from 0 to 2",
+        "type": "Normal",
+        "lastTimestamp": "2026-01-01T00:00:00Z",
+    }
+    with filled.home.api() as api:
+        assert api.post("/api/v1/namespaces/default/events", event).code == 201
+    (found,) = eventually(lambda: admin.get("/api/timeline")["moments"], "the event is told")
+    assert (found["pool"], found["kind"], found["text"]) == ("gpu-pool", "grown", "It was scaled from 0 to 2")
+    assert admin.get("/api/timeline")["notes"] == []
+    assert filled.nobody.ask("GET", "/api/timeline")[0] == 403
+
+
 def test_a_provider_is_asked_for_and_followed(admin: RestClient) -> None:
     status = admin.get("/api/installation/providers/kaito/status")
     assert (status["providerId"], status["installed"]) == ("kaito", False)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mooring.kube.objects import Object
-from tests.runway.rest.serving import READER, Rest, RestClient
+from tests.runway.rest.serving import READER, Rest, RestClient, eventually
 
 NODES = "/api/v1/nodes"
 PODS = "/api/v1/namespaces/default/pods"
@@ -74,6 +74,15 @@ class Story:
         chosen: Object = next((each for each in told if text in each["text"]), {})
         assert chosen, [each["text"] for each in told]
         return chosen
+
+    def detail(self, kind: str) -> Object:
+        path = f"/api/workloads/{kind}/default/{self.name}"
+        found: Object = eventually(lambda: self._answer(path), "the workload is told")
+        return found
+
+    def _answer(self, path: str) -> Object | None:
+        status, body = self.admin.ask("GET", path)
+        return body if status == 200 else None
 
     def apply(self, proposal: Object, client: RestClient | None = None) -> tuple[int, Any]:
         return (client or self.admin).ask("POST", "/api/apply", {"writes": proposal["writes"]})
@@ -157,6 +166,61 @@ def test_a_scale_asks_for_as_many_as_land(story: Story) -> None:
     assert story.apply(found)[1]["done"] == [f"Deployment default/{story.name} scaled"]
     assert story.there("Deployment")["spec"]["replicas"] == 1
     assert story.apply(found)[0] == 422
+
+
+def test_what_was_applied_is_undone_once_and_only_by_who_may(story: Story) -> None:
+    story.node({"gpu": "h100-sxm"})
+    story.workload("Deployment", 1, selector={"gpu": "h100-smx"})
+    undo = story.apply(story.proposal("Deployment", "Correct nodeSelector gpu"))[1]["undo"]
+    assert story.apply({"writes": undo}, story.rest.reader)[0] == 403
+    status, made = story.apply({"writes": undo})
+    assert status == 200
+    assert story.there("Deployment")["spec"]["template"]["spec"]["nodeSelector"]["gpu"] == "h100-smx"
+    assert story.apply({"writes": undo})[0] == 422
+    assert story.apply({"writes": made["undo"]})[0] == 200
+    assert story.there("Deployment")["spec"]["template"]["spec"]["nodeSelector"]["gpu"] == "h100-sxm"
+
+
+def test_the_undo_of_a_node_brings_its_taint_and_its_cordon_back(story: Story) -> None:
+    taint = {"key": "team", "effect": "NoSchedule"}
+    story.node(taints=[taint], unschedulable=True)
+    story.workload("Deployment", 1)
+    first = [{"op": "remove", "path": "/spec/taints/0"}]
+    second = [{"op": "replace", "path": "/spec/unschedulable", "value": False}]
+    write = {"verb": "patch", "apiVersion": "v1", "kind": "Node", "name": story.name}
+    status, made = story.apply({"writes": [{**write, "body": first}, {**write, "body": second}]})
+    assert (status, len(made["undo"])) == (200, 2)
+    assert story.apply({"writes": made["undo"]})[0] == 200
+    spec = story.there("Node")["spec"]
+    assert (spec["taints"], spec["unschedulable"]) == ([taint], True)
+
+
+def test_a_scale_that_somebody_has_changed_since_is_not_undone(story: Story) -> None:
+    story.workload("Deployment", 1, replicas=2)
+    detail = story.detail("Deployment")
+    assert detail["scale"] == {"verb": "scale", "path": "/spec/replicas", "replicas": 2}
+    body = [{"op": "test", "path": "/spec/replicas", "value": 2}, {"op": "add", "path": "/spec/replicas", "value": 0}]
+    write = {"verb": "scale", "apiVersion": "apps/v1", "kind": "Deployment", "namespace": "default", "name": story.name}
+    undo = story.apply({"writes": [{**write, "body": body}]})[1]["undo"]
+    with story.rest.home.api() as api:
+        assert api.patch(story.path("Deployment")[1], "merge", {"spec": {"replicas": 7}}).code == 200
+    assert story.apply({"writes": undo})[0] == 422
+    assert story.there("Deployment")["spec"]["replicas"] == 7
+
+
+def test_a_workload_is_deleted_as_it_was_looked_at_and_by_who_may(story: Story) -> None:
+    story.workload("StatefulSet", 1)
+    target = f"/api/workloads/StatefulSet/default/{story.name}"
+    uid = story.detail("StatefulSet")["manifest"]["metadata"]["uid"]
+    status, refused = story.rest.reader.ask("DELETE", f"{target}?uid={uid}")
+    assert status == 403
+    assert READER in refused["error"]["message"]
+    status, refused = story.admin.ask("DELETE", f"{target}?uid=another")
+    assert (status, "made anew" in refused["error"]["message"]) == (409, True)
+    assert story.admin.ask("DELETE", f"{target}?uid={uid}")[0] == 200
+    left = story.there("StatefulSet")
+    assert left["kind"] == "Status" or left["metadata"]["deletionTimestamp"]
+    assert story.admin.ask("DELETE", "/api/workloads/Secret/default/x")[0] == 404
 
 
 def test_an_eviction_makes_room(story: Story) -> None:

@@ -9,7 +9,7 @@ export interface Change { topic: string; type: 'ADDED' | 'MODIFIED' | 'DELETED' 
 export type Link =
   | { state: 'connecting' }
   | { state: 'live' }
-  | { state: 'lost'; since: Date; nextTry: Date; why: string }
+  | { state: 'lost'; since: Date; nextTry: Date; why: string; status: number }
 
 const FIRST_WAIT_MS = 500
 const LONGEST_WAIT_MS = 10_000
@@ -37,6 +37,7 @@ export async function follow(topics: string[], take: (changes: Change[]) => void
       silence = setTimeout(stop, LONGEST_SILENCE_MS)
     }
     let why = 'The server does not answer.'
+    let status = 0
     try {
       heard()
       const response = await fetch(`/api/stream?topics=${topics.join(',')}`, {
@@ -50,6 +51,7 @@ export async function follow(topics: string[], take: (changes: Change[]) => void
         return
       }
       if (!response.ok || !response.body) {
+        status = response.status
         why = (await problemOf(response)).message
         throw new Error(why)
       }
@@ -73,7 +75,7 @@ export async function follow(topics: string[], take: (changes: Change[]) => void
     }
     if (ended.aborted) return
     if (link.value.state !== 'lost') since = new Date()
-    link.value = { state: 'lost', since, nextTry: new Date(Date.now() + wait), why }
+    link.value = { state: 'lost', since, nextTry: new Date(Date.now() + wait), why, status }
     await new Promise<void>((done) => {
       const timer = setTimeout(done, wait)
       wake = () => {

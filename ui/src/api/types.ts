@@ -39,6 +39,8 @@ export interface Proposal {
 export interface Edit { target: string; op: string; path: string; before: unknown; after: unknown }
 /** One request about one object; `body` is a JSON patch of it, or of its scale, which tests what it changes. */
 export interface Write { verb: 'patch' | 'scale' | 'evict' | 'delete'; apiVersion: string; kind: string; namespace?: string; name: string; body?: Operation[] }
+/** What `apply` did, and the writes that bring back what was there before. */
+export interface Applied { message: string; done: string[]; undo: Write[] }
 export interface Operation { op: string; path: string; value?: unknown }
 
 export interface Cause { plugin: string; text: string }
@@ -80,12 +82,15 @@ export interface ClusterEvent {
   object: WorkloadRef
 }
 
+/** Where the number of pods stands, and the verb of `apply` that changes it. */
+export interface WorkloadScale { verb: 'scale' | 'patch'; path: string; replicas: number }
 export interface WorkloadDetail {
   workload: Workload
   pods: PodStatus[]
   conditions: Condition[]
   events: ClusterEvent[]
   manifest: unknown
+  scale?: WorkloadScale
 }
 
 export interface Session { username: string; groups: string[]; server: string; version: string; provider: string; embedded: boolean }
@@ -148,6 +153,19 @@ export interface Host {
 }
 /** The newest last. */
 export interface Autoscaler { decisions: { text: string; time?: string }[]; notes: string[] }
+
+/** Something that happened in a pool, and how many nodes it had afterwards. */
+export interface Moment {
+  time: string
+  namespace: string
+  pool: string
+  kind: 'made' | 'grown' | 'shrunk' | 'joined' | 'left' | 'lost' | 'problem' | 'removed'
+  text: string
+  host: string
+  nodes: number
+}
+/** The oldest first. */
+export interface Timeline { moments: Moment[]; notes: string[] }
 
 export interface NotebookJob {
   namespace: string

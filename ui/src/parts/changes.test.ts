@@ -23,6 +23,9 @@ describe('what a write does, as lines', () => {
     const body = [{ op: 'test', path: '/metadata/labels/rack', value: null }, { op: 'add', path: '/metadata/labels/rack', value: 'r7' }]
     expect(write('patch', 'Node', 'gpu-1', body)).toEqual(['Node gpu-1', '+ /metadata/labels/rack: r7'])
   })
+  it('writes a slash in a name as a slash', () => {
+    expect(write('patch', 'Node', 'gpu-1', [{ op: 'add', path: '/metadata/labels/example.com~1rack', value: 'r7' }])[1]).toBe('+ /metadata/labels/example.com/rack: r7')
+  })
   it('tells of pods that go', () => {
     expect(write('evict', 'Pod', 'idle')).toEqual(['- Pod shop/idle is evicted'])
     expect(write('delete', 'Pod', 'web-0')).toEqual(['- Pod shop/web-0 is deleted, if it still waits'])

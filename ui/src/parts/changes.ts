@@ -6,12 +6,15 @@ export interface Line { tone: '' | 'add' | 'del'; text: string }
 const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 const there = (value: unknown): boolean => value !== null && value !== undefined
 
+/** A path as people read it: a slash within a name is a slash. */
+const readable = (path: string): string => path.replaceAll('~1', '/').replaceAll('~0', '~')
+
 const change = (name: string, before: unknown, after: unknown): Line[] => [
   ...(there(before) ? [{ tone: 'del', text: `- ${name}: ${shown(before)}` } as const] : []),
   ...(there(after) ? [{ tone: 'add', text: `+ ${name}: ${shown(after)}` } as const] : []),
 ]
 
-export const editLines = ({ target, path, before, after }: Edit): Line[] => change(`${target} ${path}`.trim(), before, after)
+export const editLines = ({ target, path, before, after }: Edit): Line[] => change(`${target} ${readable(path)}`.trim(), before, after)
 
 /** What a write does, line by line: the tests of its patch say what is there before. */
 export function writeLines({ verb, kind, namespace, name, body }: Write): Line[] {
@@ -23,7 +26,7 @@ export function writeLines({ verb, kind, namespace, name, body }: Write): Line[]
   for (const operation of body ?? []) {
     if (operation.op === 'test') tests.push(operation)
     else {
-      lines.push(...change(operation.path, tested(tests, operation.path), operation.op === 'remove' ? undefined : operation.value))
+      lines.push(...change(readable(operation.path), tested(tests, operation.path), operation.op === 'remove' ? undefined : operation.value))
       tests = []
     }
   }

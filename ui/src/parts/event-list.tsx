@@ -1,7 +1,7 @@
 // Events as a line of time: the newest first, repeated ones counted.
 import { useState } from 'preact/hooks'
 import type { ClusterEvent } from '../api/types'
-import { brief, clock, number } from '../words'
+import { brief, clock, ended, number } from '../words'
 
 // The rest is one press away.
 const FIRST = 12
@@ -17,8 +17,7 @@ export function EventList({ events }: { events: readonly ClusterEvent[] }) {
           <div>
             <b>{event.reason}</b>
             <p>
-              {brief(event.message)}
-              {event.count > 1 ? ` Seen ${number(event.count)} times.` : ''}
+              {event.count > 1 ? `${ended(brief(event.message))} Seen ${number(event.count)} times.` : brief(event.message)}
             </p>
           </div>
         </li>

@@ -2,9 +2,11 @@
 import { useState } from 'preact/hooks'
 import { post } from '../api/client'
 import { link } from '../api/stream'
-import type { Proposal } from '../api/types'
+import type { Applied, Proposal } from '../api/types'
+import { offerUndo, undone } from '../state/undo'
 import { few } from '../words'
 import { editLines, writeLines } from './changes'
+import { Difference } from './difference'
 import { Icon } from './icon'
 
 interface Props {
@@ -19,14 +21,14 @@ interface Props {
 
 /** "Both pods land.", "5 of 8 pods land." */
 export const brings = ({ brings: land, nodes }: Proposal, wanted: number): string =>
-  `${land >= wanted ? (wanted === 1 ? 'It lands' : wanted === 2 ? 'Both pods land' : `All ${wanted} pods land`) : `${land} of ${wanted} pods land`}${nodes?.length ? `: ${few(nodes)}` : ''}.`
+  land === 0 ? 'By itself it lands no pod yet.' : `${land >= wanted ? (wanted === 1 ? 'It lands' : wanted === 2 ? 'Both pods land' : `All ${wanted} pods land`) : `${land} of ${wanted} pods land`}${nodes?.length ? `: ${few(nodes)}` : ''}.`
 
 export function Proposals({ proposals, wanted, title, onPoint, onApplied }: Props) {
   return (
     <div class="props">
       {title && <h3>{title}</h3>}
       {proposals.map((proposal, index) => (
-        <One key={proposal.text} number={index + 1} proposal={proposal} wanted={wanted} onPoint={onPoint} onApplied={onApplied} />
+        <One key={`${proposal.text} ${undone.value}`} number={index + 1} proposal={proposal} wanted={wanted} onPoint={onPoint} onApplied={onApplied} />
       ))}
     </div>
   )
@@ -44,7 +46,7 @@ function One({ number, proposal, wanted, onPoint, onApplied }: { number: number;
     setStage('applying')
     setProblem('')
     try {
-      await post('/apply', { writes })
+      offerUndo(proposal.text, await post<Applied>('/apply', { writes }))
       setStage('applied')
       onApplied?.()
     } catch (error) {
@@ -80,17 +82,7 @@ function One({ number, proposal, wanted, onPoint, onApplied }: { number: number;
       {(stage === 'open' || stage === 'applying') && (
         <div class="review">
           <h3>{writable ? 'This is exactly what will be written' : 'What it comes to'}</h3>
-          <pre class="code" tabIndex={0} aria-label="Difference">
-            {lines.map(({ tone, text }) => (
-              <span class={tone}>{text}</span>
-            ))}
-          </pre>
-          {problem && (
-            <p class="said c-bad" role="alert">
-              <Icon name="bad" />
-              {problem}
-            </p>
-          )}
+          <Difference lines={lines} problem={problem} />
           <footer>
             {proposal.command && <Copy text={proposal.command} />}
             {writable && (

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { get } from '../api/client'
 import { ApiProblem } from '../api/problem'
 import { expired, signIn, token } from '../api/session'
+import { Brand } from './brand'
 
 export function SignIn({ done }: { done: () => void }) {
   const [text, setText] = useState('')
@@ -20,10 +21,13 @@ export function SignIn({ done }: { done: () => void }) {
   }
   return (
     <main class="page">
+      <div class="sign-in-brand">
+        <Brand />
+      </div>
       <form class="panel sign-in" onSubmit={submit} noValidate>
         <h1>Sign in</h1>
         <p class="soft">
-          <code>mooring up</code> and <code>mooring ui</code> print an address that signs you in. Or paste a token of the cluster.
+          <code>mooring up</code> and <code>mooring ui</code> print an address that signs you in. Or paste a token of the cluster; <code>mooring token create NAME</code> makes one.
         </p>
         <label class="field">
           <span class="lab">Token</span>
@@ -36,7 +40,6 @@ export function SignIn({ done }: { done: () => void }) {
         </p>
         <div class="row">
           <button class="btn primary">Sign in</button>
-          <code class="muted small">mooring token</code>
         </div>
       </form>
     </main>

@@ -4,8 +4,9 @@ import { link } from '../api/stream'
 import { Icon } from '../parts/icon'
 import { path } from '../router'
 import { session } from '../state/session'
-import { waiting } from '../state/live'
+import { nodes, waiting } from '../state/live'
 import { clock } from '../words'
+import { Brand } from './brand'
 
 const PAGES: [string, string][] = [
   ['/', 'Fleet'],
@@ -21,14 +22,11 @@ export function TopBar() {
   return (
     <header class="top">
       <a class="brand" href="/">
-        <svg viewBox="0 0 20 20" aria-hidden="true">
-          <path fill="currentColor" fill-rule="evenodd" d="M10 1.5a4.7 4.7 0 0 1 1.6 9.12V14H18v3.5H2V14h6.4v-3.38A4.7 4.7 0 0 1 10 1.5Zm0 2.8a1.9 1.9 0 1 0 0 3.8 1.9 1.9 0 0 0 0-3.800Z" />
-        </svg>
-        Mooring
+        <Brand />
       </a>
       <nav class="nav" aria-label="Main">
         {PAGES.map(([target, name]) => (
-          <a href={target} class={name === 'Installation' ? 'opt' : ''} aria-current={isHere(target) ? 'page' : undefined}>
+          <a href={target} aria-current={isHere(target) ? 'page' : undefined}>
             {name}
             {name === 'Workloads' && waiting.value.length > 0 && (
               <span class="count" title={`${waiting.value.length} waiting`}>
@@ -57,9 +55,9 @@ function Connection() {
   const now = link.value
   const lost = now.state === 'lost'
   return (
-    <span class={`live wide${lost ? ' lost' : ''}`} role="status">
-      {lost ? 'Lost' : now.state === 'live' ? 'Live' : 'Connecting'}{' '}
-      <span class="muted">{lost ? `as of ${clock(now.since, true)}` : (session.value?.server.replace('https://', '') ?? '')}</span>
+    <span class={`live wide${lost ? ' lost' : now.state === 'live' ? '' : ' yet'}`} role="status">
+      {lost ? (nodes.known.value ? 'Lost' : 'Not connected') : now.state === 'live' ? 'Live' : 'Connecting'}{' '}
+      <span class="muted">{lost && !nodes.known.value ? '' : lost ? `as of ${clock(now.since, true)}` : (session.value?.server.replace('https://', '') ?? '')}</span>
     </span>
   )
 }

@@ -19,6 +19,7 @@ from mooring.features.autoscaler.replica_pools.rows import (
 )
 from mooring.features.autoscaler.reports.events import STATUS_CONFIG_MAP
 from mooring.features.autoscaler.templates.annotations import scaling_bounds
+from mooring.features.autoscaler.timeline.moments import pool_timeline
 from mooring.features.hosts.api.hosts import HostClaim, is_claimable
 from mooring.features.hosts.api.machines import ByoMachine, ByoMachineTemplate
 from mooring.features.hosts.api.names import API_VERSION as HOSTS_VERSION
@@ -140,4 +141,5 @@ REPORT: Final = PoolReport(
     _diagnose,
     replica_notes,
     pod_notes,
+    pool_timeline,
 )

@@ -23,6 +23,7 @@ from mooring.runway.providers.deployment_kinds import DEPLOYMENT_KINDS, Deployme
 __all__ = [
     "DeploymentLog",
     "delete_deployment",
+    "delete_services",
     "deployment_log",
     "find_deployment",
     "find_deployment_with_pods",
@@ -68,12 +69,16 @@ async def delete_deployment(transport: AsyncTransport, name: str, provider: str,
     metadata = found.obj["metadata"]
     where = (found.kind.api_version, found.kind.kind, metadata["namespace"], metadata["name"])
     await transport.write(Request("delete", *where, {}, uid=metadata["uid"], propagation="Background"))
-    # The garbage collector would come to the rest as well, but for kinds that are new to it only after a while.
-    for service in await _services(transport, metadata["namespace"], metadata["name"]):
-        with suppress(ApiError):
-            where = ("v1", "Service", metadata["namespace"], service["metadata"]["name"])
-            await transport.write(Request("delete", *where, {}, uid=service["metadata"]["uid"]))
+    await delete_services(transport, metadata["namespace"], metadata["name"])
     return found.deployed
+
+
+async def delete_services(transport: AsyncTransport, namespace: str, name: str) -> None:
+    """The garbage collector would come to them as well, but for kinds that are new to it only after a while."""
+    for service in await _services(transport, namespace, name):
+        with suppress(ApiError):
+            where = ("v1", "Service", namespace, service["metadata"]["name"])
+            await transport.write(Request("delete", *where, {}, uid=service["metadata"]["uid"]))
 
 
 async def _services(transport: AsyncTransport, namespace: str, name: str) -> list[Object]:

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from mooring.client.http import HttpTransport
 from mooring.client.transport import Request
-from mooring.kube.status import NotFoundError
+from mooring.kube.objects import Object
+from mooring.kube.status import ApiError, NotFoundError
 from mooring.placement.writes import Write
+from mooring.runway.inverse_writes import inverse_of
 
-__all__ = ["make_write", "written_name"]
+__all__ = ["MadeWrite", "make_write", "written_name"]
 
 _JSON_PATCH: Final = "application/json-patch+json"
 _MANAGER: Final = "mooring-ui"
+
+
+class MadeWrite(NamedTuple):
+    """What was done, in a few words, and the write that takes it back, where there is one."""
+
+    text: str
+    undo: Write | None = None
 
 
 def written_name(write: Write) -> str:
@@ -20,20 +29,30 @@ def written_name(write: Write) -> str:
     return f"{write.kind} {write.namespace}/{write.name}" if write.namespace else f"{write.kind} {write.name}"
 
 
-async def make_write(transport: HttpTransport, write: Write) -> str:
-    """What was done, in a few words. Raises what the transport raises."""
+async def make_write(transport: HttpTransport, write: Write) -> MadeWrite:
+    """Raises what the transport raises."""
     name = written_name(write)
     match write.verb:
         case "patch" | "scale":
             place = (write.api_version, write.kind, write.namespace, write.name)
             subresource = "scale" if write.verb == "scale" else ""
-            await transport.patch(*place, _JSON_PATCH, list(write.body), _MANAGER, subresource)
-            return f"{name} {'scaled' if subresource else 'patched'}"
+            before = await _before(transport, write, subresource)
+            after = await transport.patch(*place, _JSON_PATCH, list(write.body), _MANAGER, subresource)
+            undo = None if before is None else inverse_of(write, before, after)
+            return MadeWrite(f"{name} {'scaled' if subresource else 'patched'}", undo)
         case "evict":
             await transport.write(Request("evict", write.api_version, write.kind, write.namespace, write.name, {}))
-            return f"{name} evicted"
+            return MadeWrite(f"{name} evicted")
         case "delete":
-            return await _delete_waiting(transport, write, name)
+            return MadeWrite(await _delete_waiting(transport, write, name))
+
+
+async def _before(transport: HttpTransport, write: Write, subresource: str) -> Object | None:
+    """Who may write and not read gets no way back; the write says itself what else is wrong."""
+    try:
+        return await transport.get(write.api_version, write.kind, write.namespace, write.name, subresource=subresource)
+    except ApiError:
+        return None
 
 
 async def _delete_waiting(transport: HttpTransport, write: Write, name: str) -> str:

@@ -40,14 +40,16 @@ export function steps(plan: Plan, preview: Preview): FutureStep[] {
   const found: FutureStep[] = [{ after: 0, text: `${few(made)} ${made.length === 1 ? 'is' : 'are'} created.` }]
   const bound = new Map<number, string[]>()
   const running = new Map<number, string[]>()
-  for (const pod of plan.pods) {
+  // Other pods that wait are in the plan as well, and none of this form's business.
+  const own = plan.pods.filter((pod) => preview.resources.some((each) => pod.pod.split('/').at(-1)!.startsWith(`${each.name}-`)))
+  for (const pod of own) {
     const name = pod.pod.split('/').at(-1)!
     if (pod.boundAfterSeconds !== null) bound.set(pod.boundAfterSeconds, [...(bound.get(pod.boundAfterSeconds) ?? []), `${name} is bound to ${pod.node}`])
     if (pod.runningAfterSeconds !== null) running.set(pod.runningAfterSeconds, [...(running.get(pod.runningAfterSeconds) ?? []), name])
   }
   for (const [after, texts] of bound) found.push({ after, text: `${few(texts)}.` })
   for (const [after, names] of running) found.push({ after, text: `${few(names)} ${names.length === 1 ? 'runs' : 'run'}.` })
-  const waiting = plan.pods.filter((pod) => pod.node === null).map((pod) => pod.pod.split('/').at(-1)!)
+  const waiting = own.filter((pod) => pod.node === null).map((pod) => pod.pod.split('/').at(-1)!)
   if (waiting.length) found.push({ after: 1, text: `${few(waiting)} ${waiting.length === 1 ? 'stays' : 'stay'} pending.` })
   for (const said of plan.waiting) found.push({ after: 1, text: said })
   return found.sort((a, b) => a.after - b.after)

@@ -1,10 +1,13 @@
-// Where it lands, on the fleet itself: pods that would land are dashed hulls on the nodes that take them.
+// Where it lands, on the fleet itself: pods that would land are dashed hulls on the nodes that take them. A node that is
+// chosen says what the placement engine says of it.
 import type { Fit, FleetNode } from '../../api/types'
 import { Causes } from '../../parts/causes'
 import { NodeTile } from '../../parts/node-tile'
+import { asked, ask } from '../../router'
 import { nodes } from '../../state/live'
 import { count } from '../../words'
 import { groups } from '../fleet/groups'
+import { ChosenNode } from './chosen-node'
 
 // A form is no place for a thousand tiles: groups beyond this many nodes show those that matter.
 const MOST_TILES = 40
@@ -14,6 +17,7 @@ export function Landing({ fit, name, pointed }: { fit: Fit | undefined; name: st
   const landing = new Map<string, { name: string; gpus: number }[]>()
   if (pointed) for (const node of pointed) landing.set(node, [{ name, gpus: fit?.placements[0]?.gpus ?? 1 }])
   else for (const each of fit?.placements ?? []) landing.set(each.node, [...(landing.get(each.node) ?? []), { name, gpus: each.gpus }])
+  const chosen = asked('node')
   const drawn = groups(nodes.all.value, 'pool')
   const interesting = (node: FleetNode) => landing.has(node.name) || byName.get(node.name)?.fits
   const gpuWorkload = (fit?.placements[0]?.gpus ?? 1) > 0
@@ -25,6 +29,7 @@ export function Landing({ fit, name, pointed }: { fit: Fit | undefined; name: st
           .map((group) => {
             const fitting = group.nodes.filter((node) => byName.get(node.name)?.fits).length
             const shown = group.nodes.length > MOST_TILES ? [...group.nodes].sort((a, b) => Number(interesting(b)) - Number(interesting(a))).slice(0, MOST_TILES) : group.nodes
+            const inGroup = group.nodes.find((node) => node.name === chosen)
             return (
               <div key={group.name}>
                 <div class="ph">
@@ -40,11 +45,14 @@ export function Landing({ fit, name, pointed }: { fit: Fit | undefined; name: st
                       <NodeTile
                         key={node.name}
                         node={node}
-                        {...(ghosts ? { ghosts, note: 'lands here', tone: 'hit' as const } : answer && !answer.fits ? { note: brief(answer), tone: 'off' as const } : {})}
+                        selected={node.name === chosen}
+                        onSelect={() => ask({ node: node.name === chosen ? '' : node.name })}
+                        {...(ghosts ? { ghosts, note: 'lands here', tone: 'hit' as const } : answer && !answer.fits ? { note: brief(node, answer), tone: 'off' as const } : {})}
                       />
                     )
                   })}
                 </div>
+                {fit && inGroup && <ChosenNode node={inGroup} fit={fit} close={() => ask({ node: '' })} />}
                 {group.nodes.length > shown.length && <p class="muted small">and {count(group.nodes.length - shown.length, 'node')} more</p>}
               </div>
             )
@@ -65,4 +73,4 @@ export function Landing({ fit, name, pointed }: { fit: Fit | undefined; name: st
 }
 
 /** One word for the tile; the table below has the rest. */
-const brief = (node: Fit['nodes'][number]): string => (!node.matches ? 'label' : !node.ready ? 'not ready' : /taint/.test(node.reason) ? 'taint' : /nsufficient|free/.test(node.reason) ? 'no room' : 'kept off')
+const brief = ({ cordoned }: FleetNode, node: Fit['nodes'][number]): string => (!node.matches ? 'label' : !node.ready ? 'not ready' : cordoned ? 'cordoned' : /taint/.test(node.reason) ? 'taint' : /nsufficient|free/.test(node.reason) ? 'no room' : 'kept off')

@@ -16,6 +16,12 @@ test('one that drops a label takes the row away', () => {
   expect(inForm(proposal('/spec/nodeSelector/gpu.product', null), form)).toEqual({ labels: [] })
 })
 
+test('one that corrects a key replaces the row', () => {
+  const edit = { target: 'pod', op: '', before: null, after: null }
+  const edits = [{ ...edit, path: '/spec/nodeSelector/gpu.product', before: 'HMB3' }, { ...edit, path: '/spec/nodeSelector/a.b~1gpu', after: 'HBM3' }]
+  expect(inForm({ ...proposal('', null), edits }, form)).toEqual({ labels: [['a.b/gpu', 'HBM3']] })
+})
+
 test('one that changes the cluster cannot be said in the form', () => {
   expect(inForm(proposal('/metadata/labels/zone', 'a'), form)).toBeUndefined()
 })

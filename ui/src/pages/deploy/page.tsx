@@ -6,17 +6,19 @@ import { link } from '../../api/stream'
 import type { DeploymentConfig, Fit, Model, Preview, Proposal } from '../../api/types'
 import { useAnswer } from '../../parts/asked'
 import { Icon } from '../../parts/icon'
+import { Loading } from '../../parts/loading'
 import { Refused } from '../../parts/panel'
 import { brings, Copy } from '../../parts/proposals'
 import { go } from '../../router'
 import { nodes } from '../../state/live'
-import { count, few } from '../../words'
+import { count } from '../../words'
 import { yaml } from '../../yaml'
 import { change, configOf, nameOf, needsGpu, readForm, type Form } from './form'
 import { Future } from './future'
 import { Landing } from './landing'
 import { ModelPicker } from './model-picker'
 import { SelectorEditor } from './selector-editor'
+import { isRefused, verdictWords } from './verdict'
 
 const TYPING_MS = 150
 const GPU_CHOICES = [1, 2, 4, 8]
@@ -32,7 +34,7 @@ export function DeployPage() {
         <Refused asked="the models" error={models.error} retry={models.again} />
       </main>
     )
-  return models.value ? <Deploy models={models.value} /> : <main class="page" aria-busy="true" />
+  return models.value ? <Deploy models={models.value} /> : <Loading what="the models" rail />
 }
 
 function Deploy({ models }: { models: Model[] }) {
@@ -108,7 +110,7 @@ function Deploy({ models }: { models: Model[] }) {
                 ⌘ ↵
               </span>
               <button class={`btn${lands ? ' primary' : ''}`} disabled={sending || lost || !!problem} title={lost ? 'The connection is lost' : undefined}>
-                {sending ? 'Deploying' : lands ? 'Deploy' : 'Deploy and wait'}
+                {sending ? 'Deploying' : lands || !fit.value || isRefused(fit.value) ? 'Deploy' : 'Deploy and wait'}
               </button>
             </div>
           </form>
@@ -208,6 +210,7 @@ function footnote(fit: Fit | undefined, config: DeploymentConfig): string {
   if (!fit) return ''
   const gpus = (config.resources?.gpu ?? 0) * fit.pods.wanted
   if (fit.verdict === 'lands') return `${count(fit.pods.wanted, 'pod')}${gpus ? `, ${count(gpus, 'GPU')}` : ''}.`
+  if (isRefused(fit)) return 'It would be refused.'
   return fit.pods.land ? `${fit.pods.land} of ${count(fit.pods.wanted, 'pod')} would land.` : fit.pods.wanted === 1 ? 'The pod would wait.' : `All ${fit.pods.wanted} pods would wait.`
 }
 
@@ -228,20 +231,12 @@ function Verdict({ fit, error }: { fit: Fit | undefined; error: unknown }) {
         <p>&nbsp;</p>
       </div>
     )
-  const where = few([...new Set(fit.placements.map((each) => each.node))])
-  const [icon, tone, title] =
-    fit.verdict === 'lands'
-      ? (['ok', 'ok', `${fit.pods.wanted === 1 ? 'It lands' : `All ${fit.pods.wanted} pods land`}: ${where}`] as const)
-      : fit.verdict === 'may'
-        ? (['unknown', 'off', 'It may land'] as const)
-        : fit.pods.land
-          ? (['wait', 'wait', `${fit.pods.land} of ${fit.pods.wanted} pods land`] as const)
-          : (['wait', 'wait', 'It would wait'] as const)
+  const { icon, tone, title, text } = verdictWords(fit)
   return (
     <div class="verdict">
       <Icon name={icon} tone={tone} />
       <h2>{title}</h2>
-      <p>{fit.message}</p>
+      <p>{text}</p>
     </div>
   )
 }
@@ -288,6 +283,8 @@ export function inForm(proposal: Proposal, form: Form): Partial<Form> | undefine
     const labels = next.labels ?? form.labels
     if (key && labels.some(([each]) => each === key)) {
       next.labels = edit.after === null ? labels.filter(([each]) => each !== key) : labels.map(([each, value]) => [each, each === key ? String(edit.after) : value])
+    } else if (key && edit.before === null && edit.after !== null) {
+      next.labels = [...labels, [key, String(edit.after)]]
     } else if (/nvidia\.com~1gpu$/.test(edit.path) && edit.after !== null) next.gpus = Number(edit.after)
     else if (/\/(replicas|count)$/.test(edit.path) && edit.after !== null) next.replicas = Number(edit.after)
     else return undefined

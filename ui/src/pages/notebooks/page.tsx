@@ -4,6 +4,7 @@ import type { Cell, CellDifference, NotebookDetail, NotebookJob, State } from '.
 import { useAnswer } from '../../parts/asked'
 import { EventList } from '../../parts/event-list'
 import { Icon, Status, type IconName } from '../../parts/icon'
+import { Loading } from '../../parts/loading'
 import { Blank, Panel, Refused } from '../../parts/panel'
 import { useNow } from '../../shell/lost-connection'
 import { events, notebooks } from '../../state/live'
@@ -13,7 +14,7 @@ export function NotebookList() {
   const now = useNow(true, 10_000)
   const all = notebooks.all.value
   document.title = 'Notebooks · Mooring'
-  if (!notebooks.known.value) return <main class="page" aria-busy="true" />
+  if (!notebooks.known.value) return <Loading what="notebooks" />
   if (!all.length)
     return (
       <main class="page">
@@ -36,7 +37,7 @@ export function NotebookList() {
         </div>
       </div>
       <section class="panel scroll" aria-label="Notebook jobs">
-        <table class="list">
+        <table class="list cards">
           <caption class="vh">Notebook jobs with their cells</caption>
           <thead>
             <tr>
@@ -59,7 +60,10 @@ export function NotebookList() {
                 <td>
                   <Status state={stateOf(job)}>{job.phase}</Status>
                 </td>
-                <td class="num nowrap">{cells(job)}</td>
+                <td class="num nowrap">
+                  {cells(job)}
+                  <span class="narrow">{job.cells.total ? ' cells' : ''}</span>
+                </td>
                 <td class="soft">{job.message}</td>
                 <td class="r nowrap muted">{ago(job.createdAt, now)}</td>
               </tr>
@@ -94,9 +98,11 @@ export function NotebookPage({ namespace, name }: { namespace: string; name: str
         <Refused asked={`the notebook job ${namespace}/${name}`} error={answer.error} retry={answer.again} />
       </main>
     )
-  if (!answer.value) return <main class="page" aria-busy="true" />
+  if (!answer.value) return <Loading what={name} rail />
   const { job, cells: ran, comparison } = answer.value
-  const about = events.all.value.filter(({ object }) => object.namespace === namespace && (object.name === name || object.name === job.pod))
+  const about = events.all.value
+    .filter(({ object }) => object.namespace === namespace && (object.name === name || object.name === job.pod))
+    .sort((a, b) => b.lastSeen.localeCompare(a.lastSeen))
   return (
     <main class="page">
       <div class="pagehead">

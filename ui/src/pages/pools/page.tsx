@@ -1,12 +1,15 @@
-// Pools and hosts: how many nodes each pool has within its bounds, which hosts are free, and what the autoscaler decided.
+// Pools and hosts: how many nodes each pool has within its bounds, which hosts are free, and what happened to them.
 import { get } from '../../api/client'
-import type { Autoscaler, Host, Pool } from '../../api/types'
+import type { Autoscaler, Host, Pool, Timeline } from '../../api/types'
 import { useAnswer } from '../../parts/asked'
 import { Icon, type IconName } from '../../parts/icon'
+import { Loading } from '../../parts/loading'
 import { Blank, Panel } from '../../parts/panel'
 import { asked, ask } from '../../router'
 import { hosts, pools } from '../../state/live'
 import { clock, count } from '../../words'
+import { Decisions } from './decisions'
+import { PoolTimeline } from './timeline'
 
 const FREE = 'Available'
 const SHAPES: Record<string, [IconName, string]> = {
@@ -16,15 +19,22 @@ const SHAPES: Record<string, [IconName, string]> = {
   Cleaning: ['work', 'off'],
   Failed: ['bad', 'bad'],
 }
+const KEY = [
+  ['', 'node'],
+  ['x', 'not ready'],
+  ['f', 'free host that fits'],
+  ['n', 'up to max'],
+]
 // Beyond this many cells a bar would be a wall.
 const MOST_CELLS = 24
 
 export function PoolsPage() {
   const autoscaler = useAnswer((signal) => get<Autoscaler>('/autoscaler', signal), [pools.all.value, hosts.all.value], 300)
+  const timeline = useAnswer((signal) => get<Timeline>('/timeline', signal), [pools.all.value, hosts.all.value], 300)
   const all = pools.all.value
   const machines = hosts.all.value
   document.title = 'Pools · Mooring'
-  if (!pools.known.value || !hosts.known.value) return <main class="page" aria-busy="true" />
+  if (!pools.known.value || !hosts.known.value) return <Loading what="pools" rail />
   const free = machines.filter((host) => host.phase === FREE)
   return (
     <main class="page">
@@ -53,9 +63,10 @@ export function PoolsPage() {
         <div class="cols">
           <div>
             <PoolTable pools={all} />
-            <Hosts hosts={machines} />
+            <Hosts hosts={machines} pools={all} />
           </div>
           <div>
+            <PoolTimeline timeline={timeline.value} error={timeline.error} pools={all} />
             <Decisions autoscaler={autoscaler.value} error={autoscaler.error} />
           </div>
         </div>
@@ -70,26 +81,18 @@ function PoolTable({ pools: all }: { pools: readonly Pool[] }) {
       <header>
         <h2>Pools</h2>
         <span class="row small muted wrap end bounds-key" aria-hidden="true">
-          <span class="bounds">
-            <i />
-          </span>
-          node
-          <span class="bounds">
-            <i class="x" />
-          </span>
-          not ready
-          <span class="bounds">
-            <i class="f" />
-          </span>
-          free host that fits
-          <span class="bounds">
-            <i class="n" />
-          </span>
-          up to max
+          {KEY.map(([kind, name]) => (
+            <span class="row">
+              <span class="bounds">
+                <i class={kind} />
+              </span>
+              {name}
+            </span>
+          ))}
         </span>
       </header>
       <div class="scroll">
-        <table class="list">
+        <table class="list pool-table">
           <caption class="vh">Pools with their bounds</caption>
           <thead>
             <tr>
@@ -122,7 +125,7 @@ function PoolTable({ pools: all }: { pools: readonly Pool[] }) {
                     {pool.max !== '-' ? `, ${pool.min} to ${pool.max}` : ', not scaled'}
                   </small>
                 </td>
-                <td class="r num">{pool.freeHosts}</td>
+                <td class="r num free-hosts">{pool.freeHosts}</td>
                 <td class="soft">{pool.state}</td>
               </tr>
             ))}
@@ -150,7 +153,7 @@ function Bounds({ pool }: { pool: Pool }) {
   )
 }
 
-function Hosts({ hosts: all }: { hosts: readonly Host[] }) {
+function Hosts({ hosts: all, pools }: { hosts: readonly Host[]; pools: readonly Pool[] }) {
   const chosen = asked('hosts')
   const states = [...new Set(all.map((host) => host.phase))].sort()
   const shown = all.filter((host) => !chosen || host.phase === chosen)
@@ -181,7 +184,7 @@ function Hosts({ hosts: all }: { hosts: readonly Host[] }) {
                 <li key={`${host.namespace}/${host.name}`} class={`host${host.phase === FREE ? ' free' : ''}`} title={what(host)}>
                   <Icon name={icon} tone={tone} title={host.phase} />
                   <b class="ell">{host.name}</b>
-                  <small>{host.claimedBy ?? host.phase.toLowerCase()}</small>
+                  <small title={host.claimedBy}>{poolOf(host, pools) ?? host.phase.toLowerCase()}</small>
                 </li>
               )
             })}
@@ -192,36 +195,11 @@ function Hosts({ hosts: all }: { hosts: readonly Host[] }) {
   )
 }
 
-/** The autoscaler says what it does in words; the mark beside them says which way it goes. */
-const markOf = (text: string): [string, string] => (/scale.?down|remov|unneeded/i.test(text) ? ['↓', 'dn'] : /scale.?up|grow|rais/i.test(text) ? ['↑', 'up'] : ['=', 'eq'])
+/** The pool that has claimed a host: the claim has its name and two suffixes. */
+export function poolOf({ claimedBy, namespace }: Host, pools: readonly Pool[]): string | undefined {
+  const [longest] = pools.filter((pool) => pool.namespace === namespace && claimedBy?.startsWith(`${pool.name}-`)).sort((a, b) => b.name.length - a.name.length)
+  return longest?.name ?? claimedBy
+}
 
 const what = (host: Host): string =>
   [host.os, ...Object.entries(host.capacity).map(([name, amount]) => `${amount} ${name}`), host.silentSince && `silent since ${clock(host.silentSince)}`].filter(Boolean).join(', ')
-
-function Decisions({ autoscaler, error }: { autoscaler: Autoscaler | undefined; error: unknown }) {
-  return (
-    <Panel title="Decisions" side={<span class="end small muted">the newest first</span>}>
-      {error && !autoscaler ? <p class="none small c-wait">{(error as Error).message}</p> : null}
-      {autoscaler?.notes.map((note) => (
-        <p class="none small c-wait">{note}</p>
-      ))}
-      {autoscaler && autoscaler.decisions.length === 0 && <p class="none small muted">Nothing was decided yet.</p>}
-      <ol class="dec">
-        {[...(autoscaler?.decisions ?? [])].reverse().map((decision) => {
-          const [mark, tone] = markOf(decision.text)
-          return (
-            <li>
-              <span class={`mk ${tone}`} aria-hidden="true">
-                {mark}
-              </span>
-              <p>
-                {decision.time && <time dateTime={decision.time}>{clock(decision.time)}</time>}
-                {decision.text}
-              </p>
-            </li>
-          )
-        })}
-      </ol>
-    </Panel>
-  )
-}

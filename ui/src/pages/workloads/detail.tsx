@@ -1,18 +1,21 @@
 // One workload: its pods and where they are, why some wait, what would help, and what it said.
 import { useComputed } from '@preact/signals'
 import { get, post } from '../../api/client'
-import type { Explained, Explanation, PodStatus, Workload, WorkloadDetail } from '../../api/types'
+import { ApiProblem } from '../../api/problem'
+import type { Condition, Explained, Explanation, PodStatus, Workload, WorkloadDetail } from '../../api/types'
 import { useAnswer } from '../../parts/asked'
 import { Causes } from '../../parts/causes'
 import { EventList } from '../../parts/event-list'
 import { Icon, Status } from '../../parts/icon'
-import { Panel, Refused } from '../../parts/panel'
+import { Loading } from '../../parts/loading'
+import { Blank, Panel, Refused } from '../../parts/panel'
 import { Proposals } from '../../parts/proposals'
 import { useNow } from '../../shell/lost-connection'
 import { fillOf } from '../../state/colours'
 import { nodes, workloads } from '../../state/live'
 import { ago, brief, count } from '../../words'
 import { yaml } from '../../yaml'
+import { Actions } from './actions'
 import { Logs } from './logs'
 
 export function WorkloadPage({ kind, namespace, name }: { kind: string; namespace: string; name: string }) {
@@ -25,6 +28,20 @@ export function WorkloadPage({ kind, namespace, name }: { kind: string; namespac
   // Trying changes out takes the engine a moment: it is asked only where something waits, and again when nodes change.
   const why = useAnswer(async (signal) => (waits ? explained(await post<Explained>('/explain', { kind, namespace, name }, signal)) : []), [target, waits, known, nodes.all.value.length], 200)
   document.title = `${name} · Mooring`
+  const gone = answer.error instanceof ApiProblem && answer.error.status === 404 && answer.value !== undefined
+  if (gone)
+    return (
+      <main class="page">
+        <h1 class="vh">{name}</h1>
+        <Blank title={`${name} is gone`} text={`${kind} ${namespace}/${name} was deleted while you looked at it.`}>
+          <div class="row">
+            <a class="btn primary" href="/workloads">
+              All workloads
+            </a>
+          </div>
+        </Blank>
+      </main>
+    )
   if (answer.error && !answer.value)
     return (
       <main class="page">
@@ -32,9 +49,10 @@ export function WorkloadPage({ kind, namespace, name }: { kind: string; namespac
         <Refused asked={`${kind} ${namespace}/${name}`} error={answer.error} retry={answer.again} />
       </main>
     )
-  if (!answer.value) return <main class="page" aria-busy="true" />
+  if (!answer.value) return <Loading what={name} rail />
   const { workload, pods, conditions, events, manifest } = answer.value
-  const blocked = why.value?.find((each) => !each.lands)
+  // What has found its place needs no help, whatever the last answer was.
+  const blocked = (waits ? why.value : undefined)?.find((each) => !each.lands)
   const proposals = blocked?.proposals ?? []
   return (
     <main class="page">
@@ -54,6 +72,7 @@ export function WorkloadPage({ kind, namespace, name }: { kind: string; namespac
             {workload.gpus ? `, ${count(workload.gpus, 'GPU')}` : ''}. {brief(workload.message)}
           </p>
         </div>
+        <Actions detail={answer.value} changed={answer.again} />
       </div>
       <div class="cols rail-344">
         <div>
@@ -79,7 +98,7 @@ export function WorkloadPage({ kind, namespace, name }: { kind: string; namespac
               {conditions.length === 0 && <li class="muted">None yet.</li>}
               {conditions.map((condition) => (
                 <li key={condition.type}>
-                  <Icon name={condition.status === 'True' ? 'ok' : condition.status === 'False' ? 'wait' : 'unknown'} tone={condition.status === 'True' ? 'ok' : condition.status === 'False' ? 'wait' : 'off'} title={condition.status} />
+                  <ConditionIcon condition={condition} />
                   <b class="med">
                     {condition.type}
                     {condition.reason ? `: ${condition.reason}` : ''}
@@ -106,6 +125,15 @@ export function WorkloadPage({ kind, namespace, name }: { kind: string; namespac
 }
 
 const explained = (answer: Explained): Explanation[] => ('pods' in answer && Array.isArray(answer.pods) ? answer.pods : [answer as Explanation])
+
+// Conditions that say what is going on: where they are false, nothing is, and all is well.
+const ACTIVITIES = /^(Progressing|UpdateInProgress|RollingOut|Scaling|Deleting|Paused|Suspended|Disrupt)/
+
+function ConditionIcon({ condition: { type, status } }: { condition: Condition }) {
+  const idle = status === 'False' && ACTIVITIES.test(type)
+  const [icon, tone] = status === 'True' ? (['ok', 'ok'] as const) : status === 'False' && !idle ? (['wait', 'wait'] as const) : (['unknown', 'off'] as const)
+  return <Icon name={icon} tone={tone} title={status} />
+}
 
 /** By group where pods are of use only together, with the pods of a group in their order. */
 function Pods({ workload, pods }: { workload: Workload; pods: readonly PodStatus[] }) {

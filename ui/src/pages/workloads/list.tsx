@@ -1,6 +1,7 @@
 // All workloads in one table: what each is, how far it is, and why it waits.
 import { Blank } from '../../parts/panel'
 import { Status } from '../../parts/icon'
+import { Loading } from '../../parts/loading'
 import { asked, ask } from '../../router'
 import { fillOf } from '../../state/colours'
 import { workloads } from '../../state/live'
@@ -21,7 +22,7 @@ export function WorkloadList() {
   document.title = 'Workloads · Mooring'
   const pending = all.filter((each) => each.state === 'Pending').length
   const failed = all.filter((each) => each.state === 'Failed').length
-  if (!workloads.known.value) return <main class="page" aria-busy="true" />
+  if (!workloads.known.value) return <Loading what="workloads" />
   if (!all.length)
     return (
       <main class="page">
@@ -69,7 +70,7 @@ export function WorkloadList() {
         </span>
       </div>
       <section class="panel scroll" aria-label="Workloads">
-        <table class="list">
+        <table class="list cards">
           <caption class="vh">Workloads with their state</caption>
           <thead>
             <tr>
@@ -102,8 +103,13 @@ export function WorkloadList() {
                 </td>
                 <td class="r num">
                   {each.pods.ready} of {each.pods.wanted}
+                  <span class="narrow">
+                    {' '}
+                    {each.pods.wanted === 1 ? 'pod' : 'pods'}
+                    {each.gpus ? `, ${count(each.gpus, 'GPU')}` : ''}
+                  </span>
                 </td>
-                <td class="r num">{each.gpus || ''}</td>
+                <td class="r num gpus">{each.gpus || ''}</td>
                 <td class="soft">{each.state === 'Ready' && each.nodes.length ? each.nodes.slice(0, 4).join(', ') + (each.nodes.length > 4 ? ` and ${each.nodes.length - 4} more` : '') : brief(each.message)}</td>
                 <td class="r nowrap muted">{ago(each.createdAt, now)}</td>
               </tr>

@@ -10,6 +10,7 @@ import msgspec
 from mooring.catalog import CATALOG
 from mooring.client.transport import Scope, plain
 from mooring.manifests.views import convert
+from mooring.runtime.pool_report import PoolWorld
 from mooring.runway.fleet.pools import FleetPool, fleet_pools
 from mooring.runway.rest.mirror.follower import FollowedKind
 from mooring.runway.rest.mirror.topic import TopicSource
@@ -53,9 +54,11 @@ class PoolsState:
             return ()
         self._is_old = False
         before = self._pools
-        world = {kind: list(views.values()) for kind, views in self._world.items()}
-        self._pools = fleet_pools(self.report, world, self.decisions)
+        self._pools = fleet_pools(self.report, self.world(), self.decisions)
         return before.keys() | self._pools.keys()
+
+    def world(self) -> PoolWorld:
+        return {kind: list(views.values()) for kind, views in self._world.items()}
 
     def pool(self, key: str) -> FleetPool | None:
         return self._pools.get(key)

@@ -6,8 +6,10 @@ from typing import Any, Final
 
 import msgspec
 
+from mooring.kube.status import ForbiddenError
 from mooring.runway.fleet.nodes import FleetNode
 from mooring.runway.fleet.pools import AutoscalerAnswer, FleetPool, autoscaler_answer
+from mooring.runway.fleet.timeline import TimelineAnswer, timeline_answer
 from mooring.runway.rest.mirror.fleet_topics import NODES
 from mooring.runway.rest.mirror.pools_topic import POOLS
 from mooring.runway.rest.mirror.sources import EVENTS
@@ -61,6 +63,17 @@ async def _autoscaler(call: RestCall) -> AutoscalerAnswer:
     return autoscaler_answer(state.report, state.decisions)
 
 
+async def _timeline(call: RestCall) -> TimelineAnswer:
+    """Who may not read events is told what conditions and decisions say."""
+    await call.caller.topic(POOLS)
+    state = call.caller.mirror.pools
+    try:
+        events = [element.value for element in (await call.caller.topic(EVENTS)).elements.values()]
+    except ForbiddenError as error:
+        return timeline_answer(state.report, state.world(), state.decisions, (), (str(error),))
+    return timeline_answer(state.report, state.world(), state.decisions, events)
+
+
 async def _events(call: RestCall) -> EventsShown:
     topic, asked = await call.caller.topic(EVENTS), call.query
     found = [element.value for element in topic.elements.values() if _is_about(element.value, asked)]
@@ -78,5 +91,6 @@ FLEET_ROUTES: Final = (
     Route("GET", "/api/nodes", "All nodes, what they have free, and who holds their GPUs.", _nodes, NodesShown),
     Route("GET", "/api/pools", "The pools that are scaled, and the story of each.", _pools, PoolsShown),
     Route("GET", "/api/autoscaler", "What the autoscaler decided, newest last.", _autoscaler, AutoscalerAnswer),
+    Route("GET", "/api/timeline", "What happened in the pools, oldest first.", _timeline, TimelineAnswer),
     Route("GET", "/api/events", "Events, oldest first.", _events, EventsShown, query=EventsQuery),
 )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
 from mooring.catalog import CATALOG
 from mooring.kube.objects import Object
+from mooring.placement.workloads.kinds import WorkloadKind
 from mooring.runway.fleet.records import FleetPod
+from mooring.runway.operations.workloads import delete_workload
 from mooring.runway.rest.errors import ErrorDetail, RestError
 from mooring.runway.rest.mirror.fleet_topics import WORKLOADS
 from mooring.runway.rest.mirror.sources import EVENTS
@@ -45,14 +47,33 @@ class WorkloadPodShown(Shown, frozen=True):
     group: str = ""
 
 
+class WorkloadScale(Shown, frozen=True):
+    """Where the number of pods stands, how many there are to be, and with which verb of `apply` that is changed."""
+
+    verb: Literal["scale", "patch"]
+    path: str
+    replicas: int
+
+
 class WorkloadDetail(Shown, frozen=True):
-    """`manifest` is the object as the API server has it, without managed fields."""
+    """`manifest` is the object as the API server has it, without managed fields. A kind that scales has a `scale`."""
 
     workload: WorkloadSummary
     pods: tuple[WorkloadPodShown, ...]
     conditions: tuple[ConditionShown, ...]
     events: tuple[EventSummary, ...]
     manifest: dict[str, Any]
+    scale: WorkloadScale | None = None
+
+
+class DeleteQuery(msgspec.Struct, frozen=True):
+    """`uid` is that of the object which was looked at: another one of the same name stays."""
+
+    uid: str = ""
+
+
+class WorkloadDeleted(Shown, frozen=True):
+    message: str
 
 
 class LogsQuery(msgspec.Struct, frozen=True, rename="camel"):
@@ -87,14 +108,35 @@ async def _detail(call: RestCall) -> WorkloadDetail:
         record.conditions if record is not None else (),
         await _events_about(call, pods),
         _without_managed_fields(manifest),
+        _scale(manifest),
     )
+
+
+def _scale(manifest: Object) -> WorkloadScale | None:
+    if not CATALOG.workloads()[manifest["kind"]].scales:
+        return None
+    spec = manifest.get("spec") or {}
+    if manifest["kind"] == "Job":
+        return WorkloadScale("patch", "/spec/parallelism", spec.get("parallelism", 1))
+    return WorkloadScale("scale", "/spec/replicas", spec.get("replicas", 1))
+
+
+async def _delete(call: RestCall) -> WorkloadDeleted:
+    kind, namespace, name = call.path["kind"], call.path["namespace"], call.path["name"]
+    await delete_workload(call.caller.transport, _kind(kind).api_version, kind, namespace, name, call.query.uid)
+    return WorkloadDeleted(f"{kind} {namespace}/{name} is being deleted")
+
+
+def _kind(name: str) -> WorkloadKind:
+    if name not in CATALOG.workloads():
+        known = ", ".join(CATALOG.workloads())
+        raise RestError(404, f'there are no workloads of kind "{name}"; there are {known}')
+    return CATALOG.workloads()[name]
 
 
 async def _found(call: RestCall) -> tuple[str, WorkloadSummary]:
     path = call.path
-    if path["kind"] not in CATALOG.workloads():
-        known = ", ".join(CATALOG.workloads())
-        raise RestError(404, f'there are no workloads of kind "{path["kind"]}"; there are {known}')
+    _kind(path["kind"])
     await call.caller.topic(WORKLOADS)
     fleet = call.caller.mirror.fleet
     uid = fleet.find(path["kind"], path["namespace"], path["name"])
@@ -160,5 +202,6 @@ _ONE: Final = "/api/workloads/{kind}/{namespace}/{name}"
 WORKLOAD_ROUTES: Final = (
     Route("GET", "/api/workloads", "Everything that makes pods, one entry each.", _workloads, WorkloadsShown),
     Route("GET", _ONE, "One workload with its pods, conditions and events.", _detail, WorkloadDetail),
+    Route("DELETE", _ONE, "Delete it with its pods.", _delete, WorkloadDeleted, DeleteQuery, writes=True),
     Route("GET", f"{_ONE}/logs", "The log of one of its pods.", _logs, LogsShown, query=LogsQuery),
 )

@@ -24,10 +24,13 @@ class WritesAsked(msgspec.Struct, frozen=True):
 
 
 class WritesMade(Shown, frozen=True):
-    """What was done, one sentence for each write."""
+    """What was done, one sentence for each write. The writes of `undo` bring back the values of before, and
+    change nothing where somebody else has changed them since. What happened to pods is not undone.
+    """
 
     message: str
     done: tuple[str, ...]
+    undo: tuple[Write, ...]
 
 
 async def _apply(call: RestCall) -> WritesMade:
@@ -39,16 +42,20 @@ async def _apply(call: RestCall) -> WritesMade:
         if problem := refusal_of(write):
             raise _refused(f"writes[{number}]", problem)
     done: list[str] = []
+    undo: list[Write] = []
     for number, write in enumerate(asked.writes):
         try:
-            done.append(await make_write(call.caller.transport, write))
+            made = await make_write(call.caller.transport, write)
         except MooringError as error:
             why = error_shown(error).error
             before = f"; before it: {', '.join(done)}" if done else ""
             message = f"{write.verb} of {written_name(write)} failed: {why.message}{before}"
             details = [ErrorDetail(f"writes[{number}]", why.message), *(why.details or ())]
             raise RestError(why.status_code, message, details) from error
-    return WritesMade(", ".join(done), tuple(done))
+        done.append(made.text)
+        if made.undo is not None:
+            undo.insert(0, made.undo)
+    return WritesMade(", ".join(done), tuple(done), tuple(undo))
 
 
 def _refused(field: str, problem: str) -> RestError:
