@@ -11,7 +11,7 @@ from mooring.kube.objects import Object
 from mooring.kube.status import ApiError, error_from_status
 from mooring.net.client_connection import HttpResponse
 
-__all__ = ["error_of", "object_of", "proxied_message"]
+__all__ = ["error_of", "object_of", "proxied_message", "read_list"]
 
 _MOST_SHOWN_BYTES: Final = 200
 
@@ -46,3 +46,17 @@ def proxied_message(body: bytes) -> str:
         return msgspec.json.decode(body, type=_Message).message[:_MOST_SHOWN_BYTES]
     except msgspec.DecodeError:
         return body[:_MOST_SHOWN_BYTES].decode(errors="replace").strip() or "empty"
+
+
+class _ListMeta(msgspec.Struct):
+    resourceVersion: str = ""
+    continue_: str = msgspec.field(default="", name="continue")
+
+
+class _List(msgspec.Struct):
+    metadata: _ListMeta = msgspec.field(default_factory=_ListMeta)
+    # A Go server writes null for a list that holds nothing.
+    items: list[msgspec.Raw] | None = None
+
+
+read_list = msgspec.json.Decoder(_List).decode

@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from mooring.client.access import Access
-from mooring.client.answers import error_of, object_of, proxied_message
+from mooring.client.answers import error_of, object_of, proxied_message, read_list
 from mooring.client.connections import Connections
 from mooring.client.rest_mapper import RestMapper, RestMapping, base_of
 from mooring.client.transport import EVERYTHING, Batch, Page, Request, Scope, UnknownOutcome, Unreachable
@@ -46,20 +46,6 @@ _TRUSTED: Final = {"fieldValidation": "Ignore"}
 _METADATA: Final = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 _METADATA_LIST: Final = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 _PATCHES: Final = {"apply": "application/apply-patch+yaml", "patch": "application/merge-patch+json"}
-
-
-class _ListMeta(msgspec.Struct):
-    resourceVersion: str = ""
-    continue_: str = msgspec.field(default="", name="continue")
-
-
-class _List(msgspec.Struct):
-    metadata: _ListMeta = msgspec.field(default_factory=_ListMeta)
-    # A Go server writes null for a list that holds nothing.
-    items: list[msgspec.Raw] | None = None
-
-
-_read_list = msgspec.json.Decoder(_List).decode
 
 
 class HttpTransport:
@@ -166,7 +152,7 @@ class HttpTransport:
         try:
             while True:
                 try:
-                    found = _read_list((await coming).body)
+                    found = read_list((await coming).body)
                 except msgspec.DecodeError as error:
                     raise Unreachable(f"{self.server} answered a list that cannot be read: {error}") from None
                 token = found.metadata.continue_

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from mooring.apiserver.aggregation.api_services import GroupVersion, RemoteApis
-from mooring.apiserver.aggregation.availability import Availability, Verdict
+from mooring.apiserver.aggregation.availability import Availability, ServerCondition
 from mooring.apiserver.aggregation.connections import RemoteServers, header_mapping
 from mooring.apiserver.group_commit import GroupCommit
 from mooring.apiserver.messages.request import HttpRequest
@@ -21,7 +21,7 @@ from mooring.registry import Registry
 
 __all__ = ["Aggregator"]
 
-_UNKNOWN: Final = Verdict("Unknown", "", "")
+_UNKNOWN: Final = ServerCondition("Unknown", "", "")
 
 
 class Aggregator:
@@ -41,7 +41,7 @@ class Aggregator:
         self._apis.close()
 
     @property
-    def remote(self) -> Mapping[GroupVersion, Verdict]:
+    def remote(self) -> Mapping[GroupVersion, ServerCondition]:
         """What other servers answer for, and what is known of them."""
         return {of: self._availability.known.get(of, _UNKNOWN) for of in self._apis.all}
 

@@ -25,7 +25,7 @@ from mooring.net.client_connection import ConnectionCut, request_bytes
 from mooring.net.destination import dial_failure
 from mooring.registry import Registry
 
-__all__ = ["Availability", "Verdict"]
+__all__ = ["Availability", "ServerCondition"]
 
 _INTERVAL_SECONDS: Final = 5.0
 _SECONDS: Final = 5.0
@@ -36,7 +36,7 @@ _AVAILABLE: Final = "Available"
 _log = logging.getLogger(__name__)
 
 
-class Verdict(NamedTuple):
+class ServerCondition(NamedTuple):
     """The condition of an APIService, and the resources that its server has."""
 
     status: str
@@ -61,7 +61,7 @@ class Availability:
         self._servers = servers
         self._group_commit = group_commit
         self._clock = clock
-        self.known: dict[GroupVersion, Verdict] = {}
+        self.known: dict[GroupVersion, ServerCondition] = {}
 
     async def run(self) -> None:
         while True:
@@ -85,23 +85,25 @@ class Availability:
                 self._tell(service, verdict)
         await self._group_commit.wait()
 
-    async def _verdict(self, of: GroupVersion, service: Object) -> Verdict:
+    async def _verdict(self, of: GroupVersion, service: Object) -> ServerCondition:
         reference = service["spec"]["service"]
         where = f'service/{reference["name"]} in "{reference["namespace"]}"'
         found = self._registry.find("v1", "Service", reference["namespace"], reference["name"])
         if found is None:
-            return Verdict("False", "ServiceNotFound", f"{where} is not present")
+            return ServerCondition("False", "ServiceNotFound", f"{where} is not present")
         port = reference.get("port") or 443
         if all(each["port"] != port for each in found["spec"].get("ports") or ()):
-            return Verdict("False", "ServicePortError", f"{where} is not listening on port {port}")
+            return ServerCondition("False", "ServicePortError", f"{where} is not listening on port {port}")
         try:
             resources = await self._discover(of, service)
         except Unresolved:
-            return Verdict("False", "MissingEndpoints", f"endpointslices for {where} have no addresses")
+            return ServerCondition("False", "MissingEndpoints", f"endpointslices for {where} have no addresses")
         except (MooringError, TimeoutError) as error:
             why = str(error) or f"no answer in {_SECONDS:.0f} s"
-            return Verdict("False", "FailedDiscoveryCheck", f"failing or missing response from {of.path}: {why}")
-        return Verdict("True", "Passed", "all checks passed", resources)
+            return ServerCondition(
+                "False", "FailedDiscoveryCheck", f"failing or missing response from {of.path}: {why}"
+            )
+        return ServerCondition("True", "Passed", "all checks passed", resources)
 
     async def _discover(self, of: GroupVersion, service: Object) -> tuple[Object, ...]:
         """As the real server does, without a look at the certificate: nothing but names is learnt here."""
@@ -121,7 +123,7 @@ class Availability:
             raise ApiError(f"bad status: {answer.status}")
         return _resources(answer.body)
 
-    def _tell(self, service: Object, verdict: Verdict) -> None:
+    def _tell(self, service: Object, verdict: ServerCondition) -> None:
         conditions = service.get("status", {}).get("conditions", [])
         known: Object = next((each for each in conditions if each["type"] == _AVAILABLE), {})
         if (known.get("status"), known.get("reason"), known.get("message")) == verdict[:3]:

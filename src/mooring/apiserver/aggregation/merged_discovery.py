@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from mooring.apiserver.aggregation.api_services import GroupVersion
-from mooring.apiserver.aggregation.availability import Verdict
+from mooring.apiserver.aggregation.availability import ServerCondition
 from mooring.kube.objects import Object
 
 __all__ = ["with_remote_group", "with_remote_groups", "with_remote_resources"]
 
-_Remote = Mapping[GroupVersion, Verdict]
+_Remote = Mapping[GroupVersion, ServerCondition]
 _SHOWN: Final = ("shortNames", "categories")
 
 
@@ -48,7 +48,7 @@ def with_remote_resources(document: Object, remote: _Remote) -> Object:
     return {**document, "items": list(items.values())}
 
 
-def _version(of: GroupVersion, verdict: Verdict) -> Object:
+def _version(of: GroupVersion, verdict: ServerCondition) -> Object:
     """Stale, where the server behind does not answer now: a client keeps what it knew."""
     mains: dict[str, Object] = {}
     for each in verdict.resources:
