@@ -92,3 +92,24 @@ def test_a_person_who_comes_later_waits_for_one_slice() -> None:
         return came[0] - before
 
     assert asyncio.run(story()) <= 2
+
+
+def test_the_loop_sees_to_its_sockets_after_every_slice_of_a_task() -> None:
+    async def story() -> list[int]:
+        queue, rounds = FairQueue(slice_seconds=10), list[int]()
+        now = 0
+
+        async def long_work() -> None:
+            for _ in range(5):
+                await queue.turn(b"lister")
+                rounds.append(now)
+
+        tasks = [asyncio.create_task(long_work()) for _ in range(20)]
+        while not all(task.done() for task in tasks):
+            now += 1
+            await asyncio.sleep(0)
+        return rounds
+
+    rounds = asyncio.run(story())
+    assert len(rounds) == 100
+    assert max(rounds.count(each) for each in rounds) <= 2
