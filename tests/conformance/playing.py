@@ -62,8 +62,11 @@ class Player:
         deadline = time.monotonic() + PATIENCE
         # A step may wait for a refusal: a policy is in force once it refuses something.
         wanted = step.get("patiently")
-        refused = isinstance(wanted, int) and not isinstance(wanted, bool)
-        fits = (lambda code: code == wanted) if refused else (lambda code: code < 300)
+        refusals = isinstance(wanted, int) and not isinstance(wanted, bool)
+
+        def fits(code: int) -> bool:
+            return code == wanted if refusals else code < 300
+
         while wanted and not fits(answer.code) and time.monotonic() < deadline:
             time.sleep(0.05)
             answer = self._send(step)

@@ -25,7 +25,6 @@ from mooring.registry.admission.limit_ranges import check_limits, default_limits
 from mooring.registry.admission.node_restriction import node_restriction, restrict_deletion
 from mooring.registry.kinds.definitions import accept_definition
 from mooring.registry.kinds.pods import topology
-from mooring.registry.kinds.policy_types import check_policy_types
 from mooring.registry.kinds.services import allocate_addresses
 
 __all__ = ["BUILTIN_ADMISSION", "BUILTIN_VALIDATION", "LATE_ADMISSION", "NOT_READY", "UNREACHABLE"]
@@ -236,7 +235,6 @@ BUILTIN_VALIDATION: Final[tuple[Admission, ...]] = (
 )
 LATE_ADMISSION: Final[tuple[Admission, ...]] = (
     accept_definition,
-    check_policy_types,
     allocate_addresses,
     name_requester,
     check_admin_access,
