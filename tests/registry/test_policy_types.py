@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from mooring.kube.objects import Object
+from mooring.registry.kinds.policy_types import check_policy_types
 from tests.registry.world import World
 
 
@@ -14,6 +15,12 @@ def policy(resource: str, group: str, *validations: Object, **spec: Any) -> Obje
     rule = {"apiGroups": [group], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": [resource]}
     constraints = {"resourceRules": [rule]}
     return {"metadata": {"name": "p"}, "spec": {"matchConstraints": constraints, "validations": [*validations], **spec}}
+
+
+@pytest.fixture(autouse=True)
+def served(world: World) -> None:
+    """As a server has it; a bare registry says nothing of types, like an API server without controllers."""
+    world.registry.admission.late.append(check_policy_types)
 
 
 def made(world: World, obj: Object) -> Object:

@@ -16,6 +16,7 @@ from mooring.kube.objects import Object
 from mooring.kube.selectors import selector_from_dict
 from mooring.kube.status import ApiError, ForbiddenError, NotFoundError
 from mooring.registry import Registry, Resource, Watch
+from mooring.registry.kinds.policy_types import check_policy_types
 
 if TYPE_CHECKING:
     from mooring.admission.policies.decisions import PolicyFailure
@@ -44,6 +45,7 @@ class Policies:
         self._concerned: dict[tuple[Resource, str, tuple[str, ...]], bool] = {}
         # Never polled: only its wake callback is used, which is called on every change.
         self._watches = [self._listen(kind) for kind in _KINDS]
+        registry.admission.late.append(check_policy_types)
 
     def _listen(self, kind: str) -> Watch:
         resource = self._registry.resource(_GROUP, kind)

@@ -27,7 +27,6 @@ from mooring.registry.admission.pod_security import pod_security
 from mooring.registry.admission.stored_only import warn_of_no_effect
 from mooring.registry.kinds.definitions import accept_definition
 from mooring.registry.kinds.pods import topology
-from mooring.registry.kinds.policy_types import check_policy_types
 from mooring.registry.kinds.services import allocate_addresses
 
 __all__ = ["BUILTIN_ADMISSION", "BUILTIN_VALIDATION", "LATE_ADMISSION", "NOT_READY", "UNREACHABLE"]
@@ -240,7 +239,6 @@ BUILTIN_VALIDATION: Final[tuple[Admission, ...]] = (
 )
 LATE_ADMISSION: Final[tuple[Admission, ...]] = (
     accept_definition,
-    check_policy_types,
     allocate_addresses,
     name_requester,
     check_admin_access,

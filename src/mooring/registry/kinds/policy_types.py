@@ -1,7 +1,7 @@
 """The types of admission policies: whether their expressions fit the kinds that they are about, in their status.
 
-On a real cluster a controller writes this a moment later; here it is there when the policy is. It is advice: a policy
-that does not fit is in force all the same.
+On a real cluster a controller writes this a moment later; a server adds the check to the registry's admission, so that
+it is there when the policy is. It is advice: a policy that does not fit is in force all the same.
 """
 
 from __future__ import annotations
