@@ -222,7 +222,7 @@ export interface NodeAnswer {
   fits: { pod: string; node: string; behind: number }[]
   blocked: { pods: string[]; causes: Cause[] }[]
   notes: string[]
-  cordon: NodeChange
+  cordon: CordonChange
 }
 /** A change of a node, as `/apply` takes it. */
-export interface NodeChange { text: string; command: string; writes: Write[] }
+export interface CordonChange { text: string; command: string; writes: Write[] }

@@ -2,12 +2,12 @@
 import { useState } from 'preact/hooks'
 import { post } from '../../api/client'
 import { link } from '../../api/stream'
-import type { NodeChange } from '../../api/types'
+import type { CordonChange } from '../../api/types'
 import { writeLines } from '../../parts/changes'
 import { Icon } from '../../parts/icon'
 import { Copy } from '../../parts/proposals'
 
-export function CordonButton({ change, cordoned, done }: { change: NodeChange; cordoned: boolean; done: () => void }) {
+export function CordonButton({ change, cordoned, done }: { change: CordonChange; cordoned: boolean; done: () => void }) {
   const [stage, setStage] = useState<'closed' | 'open' | 'applying'>('closed')
   const [problem, setProblem] = useState('')
   const verb = cordoned ? 'Uncordon' : 'Cordon'

@@ -8,18 +8,18 @@ from mooring.kube.objects import Object
 from mooring.placement.writes import KubectlCommand, Write
 from mooring.runway.shown import Shown
 
-__all__ = ["NodeChange", "cordon_change"]
+__all__ = ["CordonChange", "cordon_change"]
 
 _PATH: Final = "/spec/unschedulable"
 
 
-class NodeChange(Shown, frozen=True):
+class CordonChange(Shown, frozen=True):
     text: str
     command: str
     writes: tuple[Write, ...]
 
 
-def cordon_change(name: str, *, cordoned: bool) -> NodeChange:
+def cordon_change(name: str, *, cordoned: bool) -> CordonChange:
     """What turns it the other way. A node that is not cordoned need not say so, which no patch can test."""
     if cordoned:
         verb, text = "uncordon", f"Uncordon node {name}: pods are sent there again"
@@ -28,4 +28,4 @@ def cordon_change(name: str, *, cordoned: bool) -> NodeChange:
         verb, text = "cordon", f"Cordon node {name}: its pods stay, and no new ones are sent there"
         body = ({"op": "add", "path": _PATH, "value": True},)
     writes = (Write("patch", "v1", "Node", name, body=body),)
-    return NodeChange(text, KubectlCommand((verb, name)).text, writes)
+    return CordonChange(text, KubectlCommand((verb, name)).text, writes)
