@@ -60,7 +60,7 @@ class Still(NamedTuple):
 
 _STILLS: Final = (
     Still("fleet", "/", "GPUs are free"),
-    Still("deploy", "/deploy?model=microsoft/phi-4&gpus=2&replicas=3&namespace=serving", "pods land"),
+    Still("deploy", "/deploy?model=microsoft/phi-4&gpus=2&replicas=3&namespace=serving", "What will happen", 980),
     Still("workload", "/workloads/Deployment/serving/llama-70b", "What would help", 1120),
 )
 

@@ -62,7 +62,6 @@ export function NotebookList() {
                 </td>
                 <td class="num nowrap">
                   {cells(job)}
-                  <span class="narrow">{job.cells.total ? ' cells' : ''}</span>
                 </td>
                 <td class="soft">{job.message}</td>
                 <td class="r nowrap muted">{ago(job.createdAt, now)}</td>
@@ -75,7 +74,7 @@ export function NotebookList() {
   )
 }
 
-const cells = ({ cells: { total, succeeded, failed } }: NotebookJob): string => (total ? `${succeeded} of ${total}${failed ? `, ${failed} failed` : ''}` : '')
+const cells = ({ cells: { total, succeeded, failed } }: NotebookJob): string => (total ? `${succeeded} of ${count(total, 'cell')} passed${failed ? `, ${failed} failed` : ''}` : '')
 
 const STATES: Record<string, State> = { Pending: 'Pending', Running: 'Progressing', Succeeded: 'Succeeded', Failed: 'Failed' }
 const stateOf = (job: NotebookJob): State => STATES[job.phase] ?? 'Progressing'
@@ -116,7 +115,7 @@ export function NotebookPage({ namespace, name }: { namespace: string; name: str
             <h1>{name}</h1>
             <Status state={stateOf(job)}>{job.phase}</Status>
           </div>
-          <p class="muted">{[job.notebook, cells(job) && `${cells(job)} cells passed`, job.message].filter(Boolean).join('. ')}</p>
+          <p class="muted">{[job.notebook, cells(job), job.message].filter(Boolean).join('. ')}</p>
         </div>
       </div>
       <div class="cols rail-344">
@@ -148,7 +147,9 @@ export function NotebookPage({ namespace, name }: { namespace: string; name: str
 }
 
 function CellRow({ cell, difference }: { cell: Cell; difference: CellDifference | undefined }) {
-  const [icon, tone, said] = SHAPES[cell.status] ?? ['unknown', 'off', cell.status]
+  const [shape, colour, said] = SHAPES[cell.status] ?? ['unknown', 'off', cell.status]
+  // What ran and came out otherwise is not all well.
+  const [icon, tone]: [IconName, string] = difference && cell.status === 'Success' ? ['wait', 'wait'] : [shape, colour]
   return (
     <li>
       <span class="ix">[{cell.cellIndex}]</span>
@@ -159,7 +160,7 @@ function CellRow({ cell, difference }: { cell: Cell; difference: CellDifference 
       </span>
       <span class="end muted small">{cell.executionTime}</span>
       {cell.errorMessage && <pre class="code c-bad">{cell.errorMessage}</pre>}
-      {!cell.errorMessage && cell.output && <pre class="code">{cell.output}</pre>}
+      {!cell.errorMessage && !difference && cell.output && <pre class="code">{cell.output}</pre>}
       {difference && (
         <pre class="code" aria-label="Difference from the golden notebook">
           {difference.expected && <span class="del">- {difference.expected}</span>}
