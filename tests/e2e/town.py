@@ -18,6 +18,7 @@ PLACES = {
     "Endpoints": ("/api/v1", "endpoints"),
     "PersistentVolumeClaim": ("/api/v1", "persistentvolumeclaims"),
     "ConfigMap": ("/api/v1", "configmaps"),
+    "ResourceQuota": ("/api/v1", "resourcequotas"),
     "ReplicationController": ("/api/v1", "replicationcontrollers"),
     "Deployment": ("/apis/apps/v1", "deployments"),
     "ReplicaSet": ("/apis/apps/v1", "replicasets"),

@@ -122,7 +122,25 @@ def two_budgets_over_one_pod_refuse(town: Town) -> Scenes:
     yield ("PodDisruptionBudget",)
 
 
+def a_quota_holds_pods_back_until_it_is_raised(town: Town) -> Scenes:
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "few"}, "spec": {"hard": {"pods": "2"}}}
+    town.create(quota)
+    town.until(lambda: town.status("ResourceQuota", "few").get("used"), "the quota is counted")
+    town.create(replica_set("web", 3))
+    town.until(lambda: town.status("ReplicaSet", "web").get("availableReplicas") == 2, "two of three")
+    town.until(lambda: town.status("ReplicaSet", "web").get("conditions"), "why there are no three")
+    # The names of pods that were refused are chance.
+    yield ("ReplicaSet",)
+    town.patch("ResourceQuota", "few", {"spec": {"hard": {"pods": "3"}}})
+    town.until(lambda: town.status("ReplicaSet", "web").get("availableReplicas") == 3, "three")
+    yield None
+    town.scale("ReplicaSet", "web", 0)
+    town.until(lambda: town.status("ResourceQuota", "few")["used"] == {"pods": "0"}, "all of it is free")
+    yield None
+
+
 STORIES = (
+    a_quota_holds_pods_back_until_it_is_raised,
     what_an_owner_leaves_goes_in_the_background,
     an_owner_waits_for_what_it_owns_in_the_foreground,
     what_is_orphaned_stays_and_is_adopted_again,

@@ -85,7 +85,7 @@ class QuotaTracker:
             return
         for quota in self._of(change.namespace):
             self._charge(quota, store, new, old)
-        if store == _QUOTAS and new is not None and (old is None or old["spec"] != new["spec"]):
+        if store == _QUOTAS and new is not None and (old is None or old.get("spec") != new.get("spec")):
             self._settle(self._core.storage.get(_QUOTAS, change.namespace, change.name) or new)
 
     def _charge(self, quota: Object, store: str, new: Object | None, old: Object | None) -> None:
@@ -103,11 +103,12 @@ class QuotaTracker:
 
     def _settle(self, quota: Object) -> None:
         """Count what a quota is about from the beginning, when it is new or about something else."""
-        if (quota.get("status") or {}).get("hard") != quota["spec"].get("hard"):
-            self._write(quota, quota["spec"].get("hard") or {}, self._count(quota))
+        hard = _hard(quota)
+        if ((quota.get("status") or {}).get("hard") or {}) != hard:
+            self._write(quota, hard, self._count(quota))
 
     def _count(self, quota: Object, now: str | None = None) -> Amounts:
-        hard, namespace = quota["spec"].get("hard") or {}, quota["metadata"]["namespace"]
+        hard, namespace = _hard(quota), quota["metadata"]["namespace"]
         found: Amounts = {}
         for store in stores_of(hard):
             if not self._core.resources.in_store(store):
@@ -141,7 +142,11 @@ def _is_still_the_same(new: Object | None, old: Object | None) -> bool:
     """Whether a pod takes what it took: nearly all writes of pods are of their status alone."""
     if new is None or old is None:
         return False
-    return new["spec"] is old["spec"] and is_charged(new) == is_charged(old)
+    return new.get("spec") is old.get("spec") and is_charged(new) == is_charged(old)
+
+
+def _hard(quota: Object) -> Mapping[str, str]:
+    return (quota.get("spec") or {}).get("hard") or {}
 
 
 def _amounts(found: Mapping[str, str] | None) -> Amounts:

@@ -129,7 +129,7 @@ def _state(record: WorkloadRecord, counts: WorkloadPodCounts, pods: Sequence[Fle
         return "Succeeded"
     if record.finished == "Failed" or any(pod.reason in _BROKEN for pod in pods):
         return "Failed"
-    if counts.pending or _held_up(record.conditions):
+    if counts.pending or _held_up(record.conditions) or _refused(record.conditions):
         return "Pending"
     if counts.ready >= counts.wanted and not record.progress:
         return "Ready"
@@ -140,6 +140,12 @@ def _held_up(conditions: Sequence[ConditionShown]) -> bool:
     return any(each.type == "Placeable" and each.status == "False" for each in conditions)
 
 
+def _refused(conditions: Sequence[ConditionShown]) -> str:
+    """Why the API refuses pods of the workload, a quota for one; empty where it does not."""
+    found = (each.message for each in conditions if each.type == "ReplicaFailure" and each.status == "True")
+    return next(found, "")
+
+
 def _message(record: WorkloadRecord, state: WorkloadState, pods: Sequence[FleetPod]) -> str:
     if state in ("Ready", "Succeeded"):
         return ""
@@ -148,6 +154,8 @@ def _message(record: WorkloadRecord, state: WorkloadState, pods: Sequence[FleetP
         failed = (each.message for each in record.conditions if each.type == "Failed" and each.status == "True")
         told = next(failed, "")
         return told or next((pod.message or pod.reason for pod in pods if pod.reason in _BROKEN), "")
+    if refused := _refused(record.conditions):
+        return refused
     if "Placeable" in said:
         return said["Placeable"]
     if waiting := next((pod.message for pod in pods if pod.unschedulable and pod.message), ""):

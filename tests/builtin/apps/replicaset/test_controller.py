@@ -349,5 +349,15 @@ def test_any_crash_of_a_replication_controller_ends_the_same() -> None:
     assert (status["replicas"], status["readyReplicas"]) == (3, 3)
 
 
+def test_what_is_there_is_counted_while_the_rest_is_refused() -> None:
+    failure = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": "no"}
+    view = view_of([replica_set(2, {"conditions": [failure]}), pod("one")], problem="no")
+    decision = CONTROLLER.reconcile(KEY, view, NOON)
+    (first,) = decision.intent
+    assert isinstance(first, Patch)
+    assert first.body["status"]["readyReplicas"] == 1
+    assert (len(created(decision)), decision.status) == (1, ())
+
+
 def reasons(registry: Registry) -> set[str]:
     return {event["reason"] for event in registry.list(registry.resource("v1", "Event")).items}

@@ -82,6 +82,9 @@ def test_why_its_pods_are_refused_is_told() -> None:
     town = Town(node("a"), quota, job(duration="1h", parallelism=3))
     town.run(30)
     assert len(town.pods()) == 1
+    found = town.get("Job", "train")
+    assert found is not None
+    assert (found["status"]["active"], found["status"]["ready"]) == (1, 1)
     (told,) = set(town.events("FailedCreate"))
     assert "exceeded quota: few, requested: pods=1, used: pods=1, limited: pods=1" in told
 

@@ -77,6 +77,9 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     old = forgotten(history.old, owned, daemon_set.spec.revision_history_limit)
     reported = memory.reported if moves.nodes else ""
     remembered = placing.remembered._replace(reported=reported, issued=_issued(memory, names))
+    if problem and moves.nodes:
+        # A pod that is refused again ends this pass, and must not keep the status from being written.
+        intent, status = (*intent, *status), ()
     return Decision(intent, children, status, old, (*placing.events, *events), memory=remembered)
 
 

@@ -92,8 +92,8 @@ def reconcile(kind: Kind[Any], key: Key, view: View, now: datetime) -> Decision:
     memory = names.issued if names is not None else known
 
     # 6. Status says what was seen, not what was just decided. A record goes with it, before any pod is made.
-    if record:
-        # Whether a failure is over is not known before the pods are made.
+    if record or (difference > 0 and view.problem):
+        # Whether a failure is over is not known before the pods are made; while it is not, this pass ends at them.
         said = _status(kind, replica_set, census, _standing_failure(replica_set))
         intent = annotated(kind, replica_set, said, record)
         return Decision(intent, children, events=events, memory=memory)

@@ -104,11 +104,13 @@ class Sync:
         if ending is not None:
             self._conclude(ending, released)
         said = status_patch(job, self.status)
+        # Names are spent on record before a pod may go or another one gets a name. Nor must a pod that is refused,
+        # with which this pass ends, keep the status from being written.
+        first = bool(spent or (self.children and self.view.problem))
         return Decision(
-            # Names are spent on record before a pod may go or another one gets a name.
-            intent=annotated(JOB, job, said, spent) if spent else (),
+            intent=annotated(JOB, job, said, spent) if first else (),
             children=tuple(self.children),
-            status=() if spent else said,
+            status=() if first else said,
             release=untracked(released),
             events=tuple(self.events),
             memory=self.backoff if self.backoff != JobBackoff() else None,
