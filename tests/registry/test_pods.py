@@ -131,6 +131,12 @@ def test_labels_of_a_pod_are_free(world: World) -> None:
     assert world.merge("pod", "p", {"metadata": {"labels": {"a": "b"}}})["spec"] is made["spec"]
 
 
+def test_a_mirror_pod_without_containers_is_refused_in_words(world: World) -> None:
+    mirror = {"metadata": {"name": "m", "annotations": {"kubernetes.io/config.mirror": "x"}}}
+    with refused(422, "spec.containers: Required value"):
+        world.make("pod", mirror)
+
+
 def test_the_class_of_service_of_a_pod_stays(world: World) -> None:
     world.make("pod", pod())
     with refused(422, "status.qosClass: Invalid value"):

@@ -126,7 +126,8 @@ def referred_resource(pod: Object) -> str:
 
 def _from_environment(spec: Object, whole: str, key: str) -> Iterator[str]:
     for field in _CONTAINERS:
-        for container in spec.get(field, ()):
+        # A pod that has not been validated yet may have null for its containers.
+        for container in spec.get(field) or ():
             yield from _named(each.get(whole, {}) for each in container.get("envFrom", ()))
             yield from _named(each.get("valueFrom", {}).get(key, {}) for each in container.get("env", ()))
 
