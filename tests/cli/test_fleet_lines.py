@@ -47,6 +47,9 @@ def file(tmp_path: Path) -> Path:
         pytest.param(1, None, ["metadata.labels[example.com]"], 8, id="a key in brackets"),
         pytest.param(1, None, ["spec.taints[1].value"], 12, id="what is missing, by what is around it"),
         pytest.param(1, None, ["spec.taints[7].key"], 10, id="an element that is not there"),
+        pytest.param(
+            1, None, ["spec[0].key", "kind[0]"], 9, id="an element of what is no list, by what it would be in"
+        ),
         pytest.param(1, None, ["metadata.nam"], 3, id="half a name is no field"),
         pytest.param(1, None, ["status", "spec.taints[0].key"], 11, id="the deepest of several"),
         pytest.param(1, None, [], 2, id="no field: the object"),

@@ -18,7 +18,7 @@ async def test_what_was_opened_once_stays_as_it_is() -> None:
     waiter.open()
     waiter.open(ValueError("too late"))
     assert resumed == ["now"]
-    assert await waiter is None
+    await waiter
 
 
 @awaited

@@ -32,7 +32,7 @@ def decide(*objects: Object) -> Decision:
     return reconcile(KEY, view_of(objects), NOON)
 
 
-GOING = {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["foregroundDeletion"]}
+GOING: Object = {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["foregroundDeletion"]}
 
 
 def test_workers_of_a_leader_that_is_there_stay() -> None:

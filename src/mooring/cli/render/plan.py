@@ -64,10 +64,8 @@ def plan_page(plan: Plan, advice: int, unknowns: Sequence[str], given: GivenMani
         page.line("A longer --horizon lets it go on.", "dim", 2)
     explained = list(explained_pods(plan, advice))
     for outcome, cluster, alike in explained:
-        others = f" and {counted(alike - 1, 'pod')} like it" if alike > 1 else ""
-        page.title(
-            f"{outcome.unplaced.key}{others} stay pending" if alike > 1 else f"{outcome.unplaced.key} stays pending"
-        )
+        stays = f" and {counted(alike - 1, 'pod')} like it stay pending" if alike > 1 else " stays pending"
+        page.title(f"{outcome.unplaced.key}{stays}")
         page.blocks += explanation_page(cluster, [outcome], (), all_nodes=False).blocks
     for note in notes(plan):
         page.line()
