@@ -205,7 +205,9 @@ def test_patches_of_other_types_are_not_supported(api: Api, kind: str) -> None:
 
 
 def test_who_accepts_no_json_gets_none(api: Api) -> None:
-    assert failed(api.get(CONFIGMAPS, accept="application/vnd.kubernetes.protobuf")) == (406, "NotAcceptable")
+    assert failed(api.get(CONFIGMAPS, accept="image/png")) == (406, "NotAcceptable")
+    alone = api.get(CONFIGMAPS, accept="application/vnd.kubernetes.protobuf")
+    assert alone.headers["content-type"] == "application/vnd.kubernetes.protobuf"
     both = "application/vnd.kubernetes.protobuf,application/json"
     assert api.get(CONFIGMAPS, accept=both).headers["content-type"] == "application/json"
     assert api.get(CONFIGMAPS, accept="*/*").code == 200

@@ -13,12 +13,12 @@ import msgspec
 
 from mooring.kube.errors import MooringError, go_quote
 from mooring.kube.json_errors import TYPE_META, json_complaint, json_type, unmarshal_complaint
+from mooring.kube.nesting import TOO_DEEP
 from mooring.kube.objects import Object
 
 __all__ = ["GoDecodeError", "decode_patch", "decode_review"]
 
 _SCHEME: Final = '"pkg/runtime/scheme.go:111"'
-_TOO_DEEP: Final = "exceeded max depth"
 _INT32_SIZE: Final = 2**31
 _ALPHABET: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 
@@ -97,7 +97,7 @@ def decode_patch(data: bytes) -> list[Object]:
     try:
         found = msgspec.json.decode(data.decode(errors="replace"))
     except RecursionError:
-        raise GoDecodeError(_TOO_DEEP) from None
+        raise GoDecodeError(TOO_DEEP) from None
     except msgspec.DecodeError:
         raise GoDecodeError(json_complaint(data)) from None
     if not isinstance(found, list | None):
@@ -112,7 +112,7 @@ def _parsed(body: bytes) -> Any:
     try:
         return msgspec.json.decode(body.decode(errors="replace"))
     except RecursionError:
-        raise GoDecodeError(f"couldn't get version/kind; json parse error: {_TOO_DEEP}") from None
+        raise GoDecodeError(f"couldn't get version/kind; json parse error: {TOO_DEEP}") from None
     except msgspec.DecodeError:
         if body.lstrip()[:1] == b"{":
             why = json_complaint(body)

@@ -39,6 +39,21 @@ STORED_ONLY: Final = (
     StoredOnly("ingresses.networking.k8s.io", "an Ingress", "no traffic is routed by it"),
     StoredOnly("ingressclasses.networking.k8s.io", "an IngressClass", "no controller serves it"),
     StoredOnly("networkpolicies.networking.k8s.io", "a NetworkPolicy", "no traffic is held back by it"),
+    StoredOnly(
+        "horizontalpodautoscalers.autoscaling",
+        "a HorizontalPodAutoscaler",
+        "no metrics are read, and replicas stay as they are",
+    ),
+    StoredOnly("servicecidrs.networking.k8s.io", "a ServiceCIDR", "no Service gets an address of it"),
+    StoredOnly("ipaddresses.networking.k8s.io", "an IPAddress", "no Service is kept from that address"),
+    StoredOnly(
+        "flowschemas.flowcontrol.apiserver.k8s.io", "a FlowSchema", "every user gets the same share of the server"
+    ),
+    StoredOnly(
+        "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io",
+        "a PriorityLevelConfiguration",
+        "every user gets the same share of the server",
+    ),
 )
 _BY_STORE: Final = {each.store: each for each in STORED_ONLY}
 
