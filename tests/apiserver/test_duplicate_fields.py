@@ -111,18 +111,25 @@ def test_duplicate_fields_are_said_or_refused_as_the_client_wants(api: Api, want
     assert answer.warnings == ([] if wanted == "Ignore" else texts)
 
 
-@pytest.mark.parametrize("kind", ["merge-patch+json", "strategic-merge-patch+json", "apply-patch+yaml"])
-def test_duplicate_fields_of_a_patch_are_said_and_refused(api: Api, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("merge-patch+json", 'duplicate field "data.a"'),
+        ("strategic-merge-patch+json", 'duplicate field "data.a"'),
+        # Read as YAML, whatever it is written in.
+        ("apply-patch+yaml", 'line 1: key "a" already set in map'),
+    ],
+)
+def test_duplicate_fields_of_a_patch_are_said_and_refused(api: Api, kind: str, told: str) -> None:
     api.made(CONFIGMAPS, {"metadata": {"name": "c"}, "data": {"a": "2"}})
     body = b'{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"a": "1", "a": "2"}}'
     query = "fieldManager=m&force=true" if kind.startswith("apply") else "fieldManager=m"
     path = f"{CONFIGMAPS}/c?{query}"
     refused = api.send("PATCH", f"{path}&fieldValidation=Strict", body, content_type=f"application/{kind}")
     assert refused.code in (400, 422)
-    assert 'duplicate field "data.a"' in refused.body["message"]
-    said = api.send("PATCH", path, body, content_type=f"application/{kind}")
-    assert said.code == 200
-    assert said.warnings == ['299 - "duplicate field \\"data.a\\""']
+    assert told in refused.body["message"]
+    (warning,) = api.send("PATCH", path, body, content_type=f"application/{kind}").warnings
+    assert told.replace('"', '\\"') in warning
 
 
 LINE = "\n  "
