@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 
 import msgspec
 import pytest
@@ -110,6 +111,14 @@ def test_deleting_a_collection_lets_others_in_between(api: Api, monkeypatch: pyt
     api.users["other"] = api.users["secret"]
     left: list[int] = []
     done = threading.Event()
+    turn = FairQueue.turn
+
+    def slowly(self: FairQueue, flow: bytes) -> Waiter:
+        # The other one is a thread of this very process, which needs time of its own to ask.
+        time.sleep(0.002)
+        return turn(self, flow)
+
+    monkeypatch.setattr(FairQueue, "turn", slowly)
 
     def ask() -> None:
         while not done.is_set():
@@ -118,6 +127,8 @@ def test_deleting_a_collection_lets_others_in_between(api: Api, monkeypatch: pyt
 
     other = threading.Thread(target=ask)
     other.start()
+    while not left:
+        time.sleep(0.001)
     gone = api.delete(CONFIGMAPS)
     done.set()
     other.join()
