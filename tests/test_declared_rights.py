@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from mooring.api.kinds import Key
+from mooring.builtin.endpoints.mirroring import SKIP
 from mooring.client.transport import Request, Unreachable
 from mooring.features.autoscaler.feature import AUTOSCALER
 from mooring.features.groups.api import EXCLUSIVE_TOPOLOGY, KIND
@@ -45,6 +46,7 @@ from mooring.testing.workloads import (
 from mooring.testing.workspaces import A100, gpu_node, workspace
 from mooring.workloads.kinds import NODE, POD, SERVICE
 from tests.builtin.access_objects import access_objects, deny_one
+from tests.builtin.serving import service_without_selector, written_endpoints
 from tests.builtin.volumes.objects import storage_objects
 from tests.features.groups.town import CONTROLLERS, EVERY_CONTROLLER, Town
 from tests.features.workspaces.town import WorkspaceTown
@@ -78,6 +80,7 @@ def used() -> UsedRights:
         jobs()
         cron_jobs()
         services_without_pods()
+        endpoints_by_hand()
         nodes_that_come_and_go()
         stages()
         groups()
@@ -179,6 +182,17 @@ def cron_jobs() -> None:
     town = Town(nodes=1)
     town.create(cron_job("often", "* * * * *", successfulJobsHistoryLimit=1))
     town.run(300)
+
+
+def endpoints_by_hand() -> None:
+    """A Service without a selector, whose Endpoints change their addresses, and at last are not to be mirrored."""
+    town = Town(service_without_selector("hand"), written_endpoints("hand", "10.0.0.1"), nodes=1)
+    resource = town.registry.resource("v1", "Endpoints")
+    changes = ({"subsets": written_endpoints("hand", "10.0.0.2")["subsets"]}, {"metadata": {"labels": {SKIP: "true"}}})
+    for body in changes:
+        town.run(30)
+        town.registry.patch(resource, "default", "hand", "merge", body, now=town.simulation.now)
+    town.run(30)
 
 
 def services_without_pods() -> None:

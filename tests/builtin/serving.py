@@ -59,3 +59,13 @@ def backend(
     if deleting:
         found["metadata"]["deletionTimestamp"] = timestamp(NOON)
     return found
+
+
+def written_endpoints(name: str, *ips: str) -> Object:
+    """Endpoints that a person wrote, for a Service of that name."""
+    subset = {"addresses": [{"ip": ip} for ip in ips], "ports": [{"port": 8080}]}
+    return {"apiVersion": "v1", "kind": "Endpoints", "metadata": {"name": name}, "subsets": [subset]}
+
+
+def service_without_selector(name: str) -> Object:
+    return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": {"ports": [{"port": 80}]}}

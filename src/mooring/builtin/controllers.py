@@ -16,7 +16,7 @@ from mooring.builtin.batch.job import controller as job
 from mooring.builtin.batch.job import orphans as job_orphans
 from mooring.builtin.certificates import approver, cleaner, signer
 from mooring.builtin.clusterroleaggregation import controller as clusterroleaggregation
-from mooring.builtin.endpoints import endpoints, slices
+from mooring.builtin.endpoints import endpoints, mirroring, slices
 from mooring.builtin.garbagecollector.controller import garbage_collector
 from mooring.builtin.metadata_kinds import CUSTOM_KINDS, IN_NAMESPACES, OF_THE_CLUSTER
 from mooring.builtin.namespaces import namespace_controller
@@ -83,6 +83,7 @@ def control_plane() -> tuple[Controller, ...]:
         disruption.CONTROLLER,
         endpoints.CONTROLLER,
         slices.CONTROLLER,
+        mirroring.CONTROLLER,
         scheduler.CONTROLLER,
         ipam.CONTROLLER,
         nodelifecycle.CONTROLLER,

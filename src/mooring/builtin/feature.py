@@ -43,6 +43,7 @@ _NAMES: Final = (
     "disruption",
     "endpoints",
     "endpointslices",
+    "endpointslice-mirroring",
     "scheduler",
     "node-ipam",
     "node-lifecycle",
