@@ -119,6 +119,8 @@ function InstallPanel({ target, path }: { target: Target; path: string }) {
 }
 
 function Phase({ status, installation }: { status: ProviderStatus | undefined; installation: Installation | undefined }) {
+  // Nothing is said before it is known.
+  if (!status && !installation) return null
   const phase = installation?.phase ?? (status?.installed ? 'Installed' : 'Not installed')
   const state: State = WORKING.has(phase) ? 'Progressing' : phase === 'Installed' ? 'Ready' : phase === 'Failed' ? 'Failed' : phase === 'Cancelled' ? 'Pending' : 'Unknown'
   return (
