@@ -25,6 +25,27 @@ WRITES: dict[str, tuple[str, str, Object]] = {
         {"spec": {"controller": "example.com/edge"}},
     ),
     "networkpolicies.networking.k8s.io": ("networking.k8s.io/v1", "NetworkPolicy", {"spec": {"podSelector": {}}}),
+    "horizontalpodautoscalers.autoscaling": (
+        "autoscaling/v2",
+        "HorizontalPodAutoscaler",
+        {"spec": {"maxReplicas": 3, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}}},
+    ),
+    "servicecidrs.networking.k8s.io": ("networking.k8s.io/v1", "ServiceCIDR", {"spec": {"cidrs": ["10.45.0.0/24"]}}),
+    "ipaddresses.networking.k8s.io": (
+        "networking.k8s.io/v1",
+        "IPAddress",
+        {"metadata": {"name": "192.0.2.7"}, "spec": {"parentRef": {"resource": "services", "name": "web"}}},
+    ),
+    "flowschemas.flowcontrol.apiserver.k8s.io": (
+        "flowcontrol.apiserver.k8s.io/v1",
+        "FlowSchema",
+        {"spec": {"priorityLevelConfiguration": {"name": "catch-all"}}},
+    ),
+    "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": (
+        "flowcontrol.apiserver.k8s.io/v1",
+        "PriorityLevelConfiguration",
+        {"spec": {"type": "Limited", "limited": {"limitResponse": {"type": "Reject"}}}},
+    ),
 }
 
 

@@ -130,7 +130,7 @@ def test_a_package_that_is_not_there_is_said() -> None:
     [
         ("builtin/apps/daemonset/nodes.py", ["tests/builtin/apps/daemonset", "tests/builtin/apps", "tests/builtin"]),
         ("features/groups/pods/env.py", ["tests/features/groups/pods", "tests/features/groups"]),
-        ("api/batch/policies.py", ["tests/api", "tests/registry", "tests/conformance"]),
+        ("api/networking/validation.py", ["tests/api", "tests/registry", "tests/conformance"]),
         ("kube/cel/environment.py", ["tests/kube/cel", "tests/kube", "tests/registry"]),
         ("supervisor/logs.py", ["tests/cli", "tests/runtime"]),
     ],

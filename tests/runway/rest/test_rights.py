@@ -63,8 +63,11 @@ def test_writing_routes_are_declared_as_such() -> None:
 
 @pytest.mark.parametrize("route", WRITING, ids=lambda route: f"{route.method} {route.path}")
 def test_a_reader_may_not_write(furnished: Rest, route: Route) -> None:
-    name = "phi" if "deployments" in route.path else "kaito"
-    path = route.path.replace("{id}", "kaito").replace("{name}", name)
+    name = "kaito" if "installation" in route.path else "phi"
+    named = {"{id}": "kaito", "{name}": name, "{namespace}": "default", "{kind}": "Workspace"}
+    path = route.path
+    for part, value in named.items():
+        path = path.replace(part, value)
     query = "?force=true" if path.endswith("/install") else ""
     if path.endswith("/install"):
         # What is installed already is not written again.
