@@ -79,7 +79,13 @@ class Up:
         return eventually(look, f'"{text}" in: {self.output}', patience)
 
     def ready(self) -> Up:
-        self.says("export KUBECONFIG=")
+        try:
+            self.says("export KUBECONFIG=")
+        except BaseException:
+            # A fixture has nothing yet that it could stop.
+            self.process.kill()
+            self.process.wait()
+            raise
         return self
 
     def stop(self, number: int = signal.SIGTERM) -> int:

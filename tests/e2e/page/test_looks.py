@@ -32,7 +32,7 @@ PAGES = {
     ),
     "pools": ("/pools", "No hosts are registered."),
     "notebooks": ("/notebooks", "No notebook was validated yet"),
-    "installation": ("/installation", "KAITO"),
+    "installation": ("/installation", "Not installed"),
     "absent": ("/none", "There is nothing at this address"),
 }
 
