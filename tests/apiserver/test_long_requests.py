@@ -15,7 +15,7 @@ from mooring.kube.objects import Object
 from mooring.net.exchange import Exchange
 from mooring.net.fairqueue import FairQueue
 from mooring.net.waiter import Waiter
-from mooring.registry import lists
+from mooring.registry import MemoryStorage, lists
 from tests.apiserver.world import CONFIGMAPS, DEFINITIONS, TABLE, WIDGETS, Api
 from tests.registry.world import definition
 
@@ -176,9 +176,9 @@ def test_a_definition_with_many_objects_goes_in_a_moment(api: Api) -> None:
     asked: list[str] = []
     items = type(api.storage).items
 
-    def counted(self: object, store: str, namespace: str | None = None) -> list[Object]:
+    def counted(self: MemoryStorage, store: str, namespace: str | None = None) -> list[Object]:
         asked.append(store)
-        return items(self, store, namespace)  # type: ignore[arg-type]
+        return items(self, store, namespace)
 
     for number in range(20):
         api.made(WIDGETS, {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": f"w{number}"}})

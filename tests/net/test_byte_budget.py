@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -71,7 +72,7 @@ async def test_deaf_clients_together_may_leave_so_much_unread(secure: bool, tmp_
         deaf = []
         for _ in range(6):
             _, writer = await asyncio.open_connection("127.0.0.1", port, ssl=trusted)
-            writer.transport.pause_reading()  # type: ignore[attr-defined]
+            cast(asyncio.Transport, writer.transport).pause_reading()
             writer.write(b"GET /long HTTP/1.1\r\n\r\n")
             deaf.append(writer)
         await until(lambda: echo.answering + len(server.connections) <= 2 * 4 and server.unread.held_bytes > 65_536)

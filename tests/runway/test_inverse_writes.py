@@ -9,7 +9,7 @@ import pytest
 
 from mooring.kube.patches.errors import PatchError
 from mooring.kube.patches.operations import json_patch
-from mooring.placement.writes import Write
+from mooring.placement.writes import Write, WriteVerb
 from mooring.runway.inverse_writes import inverse_of
 from mooring.runway.possible_writes import refusal_of
 
@@ -112,5 +112,5 @@ def test_a_write_that_changed_nothing_has_nothing_to_undo() -> None:
 
 
 @pytest.mark.parametrize("verb", ["evict", "delete"])
-def test_a_pod_that_went_does_not_come_back(verb: str) -> None:
-    assert inverse_of(Write(verb, "v1", "Pod", "web-0", "shop"), {}, {}) is None  # type: ignore[arg-type]
+def test_a_pod_that_went_does_not_come_back(verb: WriteVerb) -> None:
+    assert inverse_of(Write(verb, "v1", "Pod", "web-0", "shop"), {}, {}) is None

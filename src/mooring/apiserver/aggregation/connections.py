@@ -8,6 +8,7 @@ import ssl
 from base64 import b64decode
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import Final
 from urllib.parse import quote
 
 from mooring.apiserver.authentication.users import User
@@ -19,10 +20,10 @@ from mooring.net.destination import Destination
 from mooring.net.tls import client_context
 from mooring.registry import Registry
 
-__all__ = ["RemoteServers", "identity_headers", "is_identity"]
+__all__ = ["RemoteServers", "header_mapping", "identity_headers"]
 
-_USER = "x-remote-user"
-_PREFIX = "x-remote-"
+_USER: Final = "x-remote-user"
+_PREFIX: Final = "x-remote-"
 
 
 def identity_headers(user: User) -> dict[str, str | tuple[str, ...]]:
@@ -34,10 +35,6 @@ def identity_headers(user: User) -> dict[str, str | tuple[str, ...]]:
         found["x-remote-group"] = user.groups
     # Names of headers have no capitals and few signs; what they cannot say is escaped.
     return found | {f"x-remote-extra-{quote(key.lower(), safe='')}": values for key, values in user.extra}
-
-
-def is_identity(header: str) -> bool:
-    return header.startswith(_PREFIX)
 
 
 class RemoteServers:
@@ -75,5 +72,7 @@ class RemoteServers:
 
 def header_mapping(passed: Mapping[str, str], user: User) -> dict[str, str | tuple[str, ...]]:
     """What a request is passed on with."""
-    kept: dict[str, str | tuple[str, ...]] = {name: text for name, text in passed.items() if not is_identity(name)}
+    kept: dict[str, str | tuple[str, ...]] = {
+        name: text for name, text in passed.items() if not name.startswith(_PREFIX)
+    }
     return kept | identity_headers(user)

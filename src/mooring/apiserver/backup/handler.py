@@ -1,6 +1,6 @@
 """`GET /backup`: everything that a server has, as it is at one revision, while writes go on.
 
-Stored objects are never mutated, so a list of them is a consistent picture for as long as it is kept: it is taken at
+Stored objects are never mutated, so a list of them is a consistent snapshot for as long as it is kept: it is taken at
 once and sent bit by bit. Keys of the cluster are part of a backup. So it is for system:masters alone, whatever roles
 say: a right that was given and taken back must not leave a key behind.
 """

@@ -4,7 +4,6 @@ It is the other direction of `wire`, by the same table. What an object does not 
 same. The kinds of values that have a JSON form of their own are those of `values`.
 """
 
-import struct
 from base64 import b64decode
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -14,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from mooring.apiserver.protobuf.tables import fields_of, type_of
-from mooring.apiserver.protobuf.wire import BYTES, FIXED64, VARINT
+from mooring.apiserver.protobuf.wire_fields import bytes_field, double_field, number_field
 from mooring.kube.objects import Object
 
 __all__ = ["encode_object", "watch_frame"]
@@ -36,32 +35,20 @@ def encode_object(obj: Object) -> bytes | None:
     name = type_of(api_version, kind)
     if name is None:
         return None
-    described = _field(1, api_version.encode()) + _field(2, kind.encode())
-    return _PREFIX + _field(1, described) + _field(2, _message(name, obj)) + _field(3, b"") + _field(4, b"")
+    described = bytes_field(1, api_version.encode()) + bytes_field(2, kind.encode())
+    return (
+        _PREFIX
+        + bytes_field(1, described)
+        + bytes_field(2, _message(name, obj))
+        + bytes_field(3, b"")
+        + bytes_field(4, b"")
+    )
 
 
 def watch_frame(event: str, obj: Object) -> bytes:
     """An event of a watch: its length in four bytes, its type, and the object in its envelope."""
-    made = _field(1, event.encode()) + _field(2, _field(1, encode_object(obj) or b""))
+    made = bytes_field(1, event.encode()) + bytes_field(2, bytes_field(1, encode_object(obj) or b""))
     return len(made).to_bytes(_FRAME_BYTES, "big") + made
-
-
-def _varint(number: int) -> bytes:
-    number &= (1 << 64) - 1
-    out = bytearray()
-    while number >= 0x80:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
-
-
-def _field(number: int, data: bytes) -> bytes:
-    return _varint(number << 3 | BYTES) + _varint(len(data)) + data
-
-
-def _number_field(number: int, value: int) -> bytes:
-    return _varint(number << 3 | VARINT) + _varint(value)
 
 
 # Messages
@@ -88,7 +75,7 @@ def _writers(name: str) -> tuple[WriteField, ...]:
 
 
 def _inline(number: int, kind: str) -> WriteField:
-    return lambda obj: _field(number, _message(kind, obj))
+    return lambda obj: bytes_field(number, _message(kind, obj))
 
 
 def _one(key: str, write: Write) -> WriteField:
@@ -107,7 +94,9 @@ def _list(number: int, key: str, kind: str) -> WriteField:
 def _map(number: int, key: str, write: Write) -> WriteField:
     def field(obj: Object) -> bytes:
         entries = ((name, b"" if value is None else write(value)) for name, value in (obj.get(key) or {}).items())
-        return b"".join([_field(number, _field(1, name.encode()) + _field(2, data)) for name, data in entries])
+        return b"".join(
+            [bytes_field(number, bytes_field(1, name.encode()) + bytes_field(2, data)) for name, data in entries]
+        )
 
     return field
 
@@ -115,11 +104,11 @@ def _map(number: int, key: str, write: Write) -> WriteField:
 def _value(number: int, kind: str) -> Write:
     """How a value is written with its tag."""
     if kind == "double":
-        return lambda value: _varint(number << 3 | FIXED64) + struct.pack("<d", value)
+        return lambda value: double_field(number, value)
     if kind in ("bool", "int32", "int64"):
-        return lambda value: _number_field(number, int(value))
+        return lambda value: number_field(number, int(value))
     write = _writer(kind)
-    return lambda value: _field(number, write(value))
+    return lambda value: bytes_field(number, write(value))
 
 
 @cache
@@ -133,45 +122,45 @@ def _writer(kind: str) -> Write:
 
 
 def _quantity(value: Any) -> bytes:
-    return _field(1, str(value).encode())
+    return bytes_field(1, str(value).encode())
 
 
 def _int_or_string(value: Any) -> bytes:
     if isinstance(value, str):
-        return _number_field(1, 1) + _number_field(2, 0) + _field(3, value.encode())
-    return _number_field(1, 0) + _number_field(2, value) + _field(3, b"")
+        return number_field(1, 1) + number_field(2, 0) + bytes_field(3, value.encode())
+    return number_field(1, 0) + number_field(2, value) + bytes_field(3, b"")
 
 
 def _time(value: str) -> bytes:
     passed = datetime.fromisoformat(value) - _EPOCH
     seconds = passed.days * 86_400 + passed.seconds
-    return _number_field(1, seconds) + _number_field(2, passed.microseconds * 1000)
+    return number_field(1, seconds) + number_field(2, passed.microseconds * 1000)
 
 
 def _words(value: list[str]) -> bytes:
-    return b"".join([_field(1, each.encode()) for each in value])
+    return b"".join([bytes_field(1, each.encode()) for each in value])
 
 
 def _raw(value: Any) -> bytes:
-    return _field(1, msgspec.json.encode(value))
+    return bytes_field(1, msgspec.json.encode(value))
 
 
 def _schema_or_list(value: Any) -> bytes:
     if isinstance(value, list):
-        return b"".join([_field(2, _message(_SCHEMA, each)) for each in value])
-    return _field(1, _message(_SCHEMA, value))
+        return b"".join([bytes_field(2, _message(_SCHEMA, each)) for each in value])
+    return bytes_field(1, _message(_SCHEMA, value))
 
 
 def _schema_or_bool(value: Any) -> bytes:
     if isinstance(value, bool):
-        return _number_field(1, value)
-    return _number_field(1, 1) + _field(2, _message(_SCHEMA, value))
+        return number_field(1, value)
+    return number_field(1, 1) + bytes_field(2, _message(_SCHEMA, value))
 
 
 def _schema_or_strings(value: Any) -> bytes:
     if isinstance(value, list):
-        return b"".join([_field(2, each.encode()) for each in value])
-    return _field(1, _message(_SCHEMA, value))
+        return b"".join([bytes_field(2, each.encode()) for each in value])
+    return bytes_field(1, _message(_SCHEMA, value))
 
 
 _TEXTS: Final[dict[str, Write]] = {

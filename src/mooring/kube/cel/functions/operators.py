@@ -82,7 +82,8 @@ def _timestamp(do: Binary) -> Binary:
         found = do(int(one), int(other))
         if found not in _MOMENTS:
             raise ValueError("timestamp overflow")
-        return Timestamp(found, (one if isinstance(one, Timestamp) else other).offset)  # type: ignore[attr-defined]
+        moment = one if isinstance(one, Timestamp) else other
+        return Timestamp(found, moment.offset) if isinstance(moment, Timestamp) else Timestamp(found)
 
     return call
 
