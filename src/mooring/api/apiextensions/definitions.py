@@ -6,7 +6,7 @@ Expects objects whose types are right. Rules stand in the API's order.
 from typing import Final
 
 from mooring.api.admissionregistration.webhooks import check_client
-from mooring.api.apiextensions.versions import check_shared, check_versions
+from mooring.api.apiextensions.versions import check_shared, check_versions, unchanged_schemas
 from mooring.kube.errors import FieldError, forbidden, invalid, not_supported, required
 from mooring.kube.names import is_dns1035_label, is_dns1123_subdomain
 from mooring.kube.objects import Object
@@ -38,11 +38,11 @@ def validate_definition(obj: Object) -> list[FieldError]:
         given = obj["metadata"].get(field)
         if given and given != wanted:
             errors.append(invalid(f"metadata.{field}", given, 'must be spec.names.plural+"."+spec.group'))
-    _check_definition(errors, obj)
+    _check_definition(errors, obj, frozenset())
     return errors
 
 
-def _check_definition(errors: Errors, obj: Object) -> None:
+def _check_definition(errors: Errors, obj: Object, kept: frozenset[str]) -> None:
     spec = obj["spec"]
     names, group = spec["names"], spec.get("group", "")
     _check_group(errors, group)
@@ -52,12 +52,12 @@ def _check_definition(errors: Errors, obj: Object) -> None:
     elif scope not in ("Cluster", "Namespaced"):
         errors.append(not_supported("spec.scope", scope, ("Cluster", "Namespaced")))
     versions = spec["versions"] or []
-    check_versions(errors, spec["versions"])
+    check_versions(errors, spec["versions"], kept)
     errors += [
         required(f"spec.names.{key}", "") for key in ("plural", "singular", "kind", "listKind") if not names.get(key)
     ]
     _check_names(errors, names, "spec.names")
-    check_shared(errors, versions)
+    check_shared(errors, versions, kept)
     _check_conversion(errors, spec["conversion"], "spec.conversion")
     _check_stored_versions(errors, obj["status"]["storedVersions"] or [], versions)
     if (group.endswith((".k8s.io", ".kubernetes.io")) or group in ("k8s.io", "kubernetes.io")) and not obj[
@@ -161,5 +161,5 @@ def validate_definition_update(new: Object, old: Object) -> list[FieldError]:
     for name, value, before in pairs:
         if value != before:
             errors.append(invalid(f"spec.{name}", value, "field is immutable"))
-    _check_definition(errors, new)
+    _check_definition(errors, new, unchanged_schemas(spec["versions"] or [], was["versions"] or []))
     return errors

@@ -17,7 +17,7 @@ from mooring.kube.objects import Object
 from mooring.kube.schemas import Schema, SchemaError, structural_schema, validate
 from mooring.kube.schemas.model import ABSENT
 
-__all__ = ["check_shared", "check_versions", "version_schema"]
+__all__ = ["check_shared", "check_versions", "unchanged_schemas", "version_schema"]
 
 Errors = list[FieldError]
 
@@ -58,8 +58,16 @@ def _shared(versions: list[Object]) -> set[str]:
     return {part for part in _PARTS if all(each.get(part) == versions[0].get(part) for each in versions)}
 
 
-def check_versions(errors: Errors, given: list[Object] | None) -> None:
-    """Every version by itself, without what it shares with all others."""
+def unchanged_schemas(new: list[Object], old: list[Object]) -> frozenset[str]:
+    """The names of the versions whose schema is as it was."""
+    before = {version["name"]: _schema(version) for version in old}
+    return frozenset(
+        version["name"] for version in new if version["name"] in before and before[version["name"]] == _schema(version)
+    )
+
+
+def check_versions(errors: Errors, given: list[Object] | None, kept: frozenset[str]) -> None:
+    """Every version by itself, without what it shares with all others; `kept` are those whose schema is stored."""
     versions = given or []
     shared = _shared(versions) if versions else set()
     for index, version in enumerate(versions):
@@ -73,7 +81,8 @@ def check_versions(errors: Errors, given: list[Object] | None) -> None:
         if warning is not None and not version.get("deprecated"):
             detail = "can only be set for deprecated versions"
             errors.append(invalid(f"{path}.deprecationWarning", warning, detail))
-        _check_parts(errors, version, {part: f"{path}.{part}" for part in _PARTS if part not in shared})
+        paths = {part: f"{path}.{part}" for part in _PARTS if part not in shared}
+        _check_parts(errors, version, paths, kept=name in kept)
     listed = [version["name"] for version in versions]
     if len(set(listed)) < len(listed):
         errors.append(invalid("spec.versions", _shown(versions), "must contain unique version names"))
@@ -106,17 +115,23 @@ def _shown(versions: list[Object]) -> list[Object]:
     return shown
 
 
-def check_shared(errors: Errors, versions: list[Object]) -> None:
+def check_shared(errors: Errors, versions: list[Object], kept: frozenset[str]) -> None:
     """What all versions have in common."""
     if versions:
         shared = _shared(versions)
-        _check_parts(errors, versions[0], {part: path for part, path in _PARTS.items() if part in shared})
+        paths = {part: path for part, path in _PARTS.items() if part in shared}
+        _check_parts(errors, versions[0], paths, kept=versions[0]["name"] in kept)
 
 
-def _check_parts(errors: Errors, version: Object, paths: dict[str, str]) -> None:
+def _check_parts(errors: Errors, version: Object, paths: dict[str, str], *, kept: bool) -> None:
     schema, subresources = _schema(version), version.get("subresources") or {}
     if "schema" in paths and schema is not None:
-        _check_schema(errors, version, schema, "status" in subresources, paths["schema"])
+        _check_schema(errors, version, paths["schema"], kept=kept)
+        if "status" in subresources and schema.get("type") not in (None, "", "object"):
+            wanted = (
+                'only "object" is allowed as the type at the root of the schema if the status subresource is enabled'
+            )
+            errors.append(invalid(f"{paths['schema']}.openAPIV3Schema.type", schema["type"], wanted))
     if "subresources" in paths and "scale" in subresources:
         _check_scale(errors, subresources["scale"], f"{paths['subresources']}.scale")
     if "additionalPrinterColumns" in paths:
@@ -126,7 +141,7 @@ def _check_parts(errors: Errors, version: Object, paths: dict[str, str]) -> None
         _check_selectable(errors, version["selectableFields"], schema, paths["selectableFields"])
 
 
-def _check_schema(errors: Errors, version: Object, schema: Object, status: bool, path: str) -> None:
+def _check_schema(errors: Errors, version: Object, path: str, *, kept: bool) -> None:
     try:
         compiled = version_schema(version, path)
     except SchemaError as error:
@@ -138,10 +153,7 @@ def _check_schema(errors: Errors, version: Object, schema: Object, status: bool,
             # Few definitions have rules, and nobody else waits for what compiles them.
             from mooring.kube.cel.rules.definitions import rule_errors
 
-            errors += rule_errors(compiled, f"{path}.openAPIV3Schema")
-    if status and schema.get("type") not in (None, "", "object"):
-        detail = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled'
-        errors.append(invalid(f"{path}.openAPIV3Schema.type", schema["type"], detail))
+            errors += rule_errors(compiled, f"{path}.openAPIV3Schema", kept=kept)
 
 
 def _wrong_defaults(schema: Schema, path: str) -> Iterator[FieldError]:

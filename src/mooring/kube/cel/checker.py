@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from mooring.kube.cel.errors import CelCompileError
 from mooring.kube.cel.functions import Function, functions_named
@@ -34,7 +34,7 @@ from mooring.kube.cel.types import (
     type_of,
 )
 
-__all__ = ["TYPE_NAMES", "CheckedExpression", "check", "qualified_name"]
+__all__ = ["TYPE_NAMES", "CheckedExpression", "ResolvedCall", "check", "qualified_name"]
 
 # Names that are types.
 TYPE_NAMES: Final[Mapping[str, CelType]] = {
@@ -57,16 +57,31 @@ TYPE_NAMES: Final[Mapping[str, CelType]] = {
 _MAX_ERRORS: Final = 100
 
 
+class ResolvedCall(NamedTuple):
+    """What a call means: the name of a function, whether its target counts, and the overloads that fit."""
+
+    name: str
+    member: bool
+    functions: tuple[Function, ...]
+
+
 class CheckedExpression:
-    """What is known of a checked expression: its value's type, the variables it uses, and the selections that are one
-    name with dots."""
+    """What is known of a checked expression: its value's type, the variables it uses, the selections that are one
+    name with dots, and what its calls mean, by node."""
 
-    __slots__ = ("qualified", "result", "uses")
+    __slots__ = ("_bindings", "_types", "calls", "qualified", "result", "uses")
 
-    def __init__(self, result: CelType, uses: frozenset[str], qualified: frozenset[int]) -> None:
-        self.result = result
-        self.uses = uses
-        self.qualified = qualified
+    def __init__(self, checker: _Checker, root: CelType) -> None:
+        self.result = checker.bindings.resolve(root, open_ends=True)
+        self.uses = frozenset(checker.uses)
+        self.qualified = frozenset(checker.qualified)
+        self.calls: Mapping[int, ResolvedCall] = checker.calls
+        self._types = checker.types
+        self._bindings = checker.bindings
+
+    def type_of(self, node: SyntaxNode) -> CelType:
+        """The type of a part of the expression; nothing is known of the parts of a name with dots."""
+        return self._bindings.resolve(self._types.get(node.id, DYN), open_ends=True)
 
 
 def check(root: SyntaxNode, source: ExpressionSource, variables: Mapping[str, CelType]) -> CheckedExpression:
@@ -79,8 +94,7 @@ def check(root: SyntaxNode, source: ExpressionSource, variables: Mapping[str, Ce
         if len(checker.errors) > _MAX_ERRORS:
             texts.append(f"{len(checker.errors) - _MAX_ERRORS} more errors were truncated")
         raise CelCompileError("\n".join(texts))
-    found = checker.bindings.resolve(result, open_ends=True)
-    return CheckedExpression(found, frozenset(checker.uses), frozenset(checker.qualified))
+    return CheckedExpression(checker, result)
 
 
 def qualified_name(node: SyntaxNode) -> str | None:
@@ -99,13 +113,17 @@ class _Checker:
         self.errors: list[tuple[tuple[int, int], str]] = []
         self.qualified: set[int] = set()
         self.uses: set[str] = set()
+        self.types: dict[int, CelType] = {}
+        self.calls: dict[int, ResolvedCall] = {}
         self._source = source
         self._variables = variables
         self._scopes: list[dict[str, CelType]] = []
         self._mixed: set[int] = set()
 
     def check(self, node: SyntaxNode) -> CelType:
-        return _CHECKS[type(node)](self, node)
+        found = _CHECKS[type(node)](self, node)
+        self.types[node.id] = found
+        return found
 
     def _error(self, node: SyntaxNode, message: str) -> CelType:
         self.errors.append(self._source.error(node.id, message))
@@ -163,6 +181,7 @@ class _Checker:
             operand, field = node.arguments
             if not isinstance(field, Literal) or field.kind != "string":
                 return self._error(field, f"unsupported optional field selection: {field}")
+            self.calls[node.id] = ResolvedCall(node.function, False, ())
             return self.bindings.resolve(self._field(node, operand, field.value, optional=True))
         if node.function == "format":
             # Lists elsewhere hold values of one type.
@@ -194,19 +213,23 @@ class _Checker:
         target: CelType | None,
     ) -> CelType:
         if name in ("_&&_", "_||_"):
+            self.calls[node.id] = ResolvedCall(name, False, tuple(functions))
             return self._logical(node, given)
         result: CelType | None = None
+        fitting = []
         for function in functions:
             if function.member != (target is not None):
                 continue
             returned, *wanted = self.bindings.instance((function.result_type, *function.parameter_types))
             if self.bindings.assign(given, wanted):
+                fitting.append(function)
                 found = self.bindings.resolve(returned)
                 if result is None:
                     result = found
                 elif result.kind != "dyn" and result != found:
                     result = DYN
         if result is not None:
+            self.calls[node.id] = ResolvedCall(name, target is not None, tuple(fitting))
             return result
         shown = [str(self.bindings.resolve(each, open_ends=True)) for each in given]
         if target is None:

@@ -7,6 +7,7 @@ from typing import Final
 
 from mooring.kube.cel.checker import CheckedExpression, check
 from mooring.kube.cel.errors import CelCompileError
+from mooring.kube.cel.estimates.estimate import SizeOf, worst_cost
 from mooring.kube.cel.functions.times import read_duration, read_timestamp
 from mooring.kube.cel.macros import expand
 from mooring.kube.cel.program import CelProgram
@@ -51,14 +52,14 @@ class Environment:
         """The same with more variables."""
         return Environment({**self._variables, **variables}, bindings=self._bindings)
 
-    def compile(self, expression: str) -> CelProgram:
-        """Raises CelCompileError."""
+    def compile(self, expression: str, size_of: SizeOf | None = None) -> CelProgram:
+        """Raises CelCompileError. `size_of` tells the sizes of variables and their parts, to estimate a cost."""
         try:
             root, source = parse(expression, bindings=self._bindings)
             root = expand(root, source)
             checked = check(root, source, self._variables)
             _check_literals(root, source, checked)
-            return CelProgram(expression, root, checked)
+            return CelProgram(expression, root, checked, 0 if size_of is None else worst_cost(root, checked, size_of))
         except CelCompileError as error:
             raise CelCompileError(f"{_FAILED}{error.message}") from None
         except RecursionError:

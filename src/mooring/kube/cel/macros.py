@@ -1,4 +1,4 @@
-"""Macros that the library does not expand: comprehensions with two variables, existsOne and sortBy.
+"""Macros that the library does not expand: comprehensions with two variables, and sortBy.
 
 A macro is a call by its shape, whatever is declared: `list.all(index, item, condition)` is never a function.
 """
@@ -82,8 +82,6 @@ class _Expansion:
 
     def _macro(self, call: CallNode, target: SyntaxNode) -> SyntaxNode:
         name, arguments = call.function, call.arguments
-        if name == "existsOne" and len(arguments) == 2:
-            return self._exists_one(call, target, self._variable(arguments[0]), "", arguments[1])
         if name == "sortBy" and len(arguments) == 2:
             return self._sort_by(call, target, self._variable(arguments[0]), arguments[1])
         if (name, len(arguments)) not in _TWO_VARIABLES:

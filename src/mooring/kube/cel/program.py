@@ -36,12 +36,16 @@ _MAP_COST: Final = 30
 
 
 class CelProgram:
-    """A compiled expression. `uses` are the variables that it reads; `result` is the type of its value."""
+    """A compiled expression. `uses` are the variables that it reads; `result` is the type of its value.
 
-    __slots__ = ("_run", "result", "text", "uses")
+    `worst_cost` is what it costs at most on values of known sizes, 0 where that was not asked for.
+    """
 
-    def __init__(self, text: str, root: SyntaxNode, checked: CheckedExpression) -> None:
+    __slots__ = ("_run", "result", "text", "uses", "worst_cost")
+
+    def __init__(self, text: str, root: SyntaxNode, checked: CheckedExpression, worst_cost: int) -> None:
         self.text = text
+        self.worst_cost = worst_cost
         self.result = checked.result
         self.uses = checked.uses
         self._run = _Compiler(checked).compile(root)

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from mooring.kube.cel.environment import CelProgram, Environment
 from mooring.kube.cel.errors import CelCompileError
+from mooring.kube.cel.estimates.estimate import SizeOf
 from mooring.kube.cel.rules.paths import read_path
 from mooring.kube.cel.rules.readers import Reader, reader_of
 from mooring.kube.cel.rules.types import schema_type
@@ -89,16 +90,16 @@ def _node(schema: Schema, *, resource: bool) -> RuleNode | None:
     )
 
 
-def compile_rule(rule: Mapping[str, Any], kind: CelType, schema: Schema) -> CompiledRule:
-    """One rule of a schema whose values have a type."""
+def compile_rule(rule: Mapping[str, Any], kind: CelType, schema: Schema, size_of: SizeOf | None = None) -> CompiledRule:
+    """One rule of a schema whose values have a type, with an estimate of its cost where sizes are known."""
     text, message_text = str(rule.get("rule") or ""), str(rule.get("messageExpression") or "")
     optional = rule.get("optionalOldSelf") is True
     environment = Environment({"self": kind, "oldSelf": optional_of(kind) if optional else kind})
-    program, error = _compiled(environment, text, "bool", "cel expression must evaluate to a bool")
+    program, error = _compiled(environment, text, "bool", "cel expression must evaluate to a bool", size_of)
     message_program, message_error = None, ""
     if message_text and program is not None:
         wrong = "messageExpression must evaluate to a string"
-        message_program, message_error = _compiled(environment, message_text, "string", wrong)
+        message_program, message_error = _compiled(environment, message_text, "string", wrong, size_of)
         if message_error.startswith("compilation"):
             message_error = f"messageExpression {message_error}"
     path = rule.get("fieldPath")
@@ -116,11 +117,13 @@ def compile_rule(rule: Mapping[str, Any], kind: CelType, schema: Schema) -> Comp
     )
 
 
-def _compiled(environment: Environment, text: str, kind: str, wrong: str) -> tuple[CelProgram | None, str]:
+def _compiled(
+    environment: Environment, text: str, kind: str, wrong: str, size_of: SizeOf | None
+) -> tuple[CelProgram | None, str]:
     if not text.strip():
         return None, ""
     try:
-        program = environment.compile(text)
+        program = environment.compile(text, size_of)
     except CelCompileError as error:
         return None, error.message
     return (program, "") if program.result.kind == kind else (None, wrong)

@@ -1,6 +1,7 @@
 """What is wrong with the rules of a schema in a CustomResourceDefinition.
 
-A rule that does not compile is refused with the definition, so what is stored runs.
+A rule that does not compile is refused with the definition, so what is stored runs. So is one that would cost too much
+on the largest object that the schema lets in: its author gets to know it, not the user whose object is large.
 """
 
 from __future__ import annotations
@@ -8,9 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from mooring.kube.cel.estimates.spans import UNLIMITED
 from mooring.kube.cel.rules.compiled import CompiledRule, compile_rule
+from mooring.kube.cel.rules.costs import RuleCosts
+from mooring.kube.cel.rules.extents import children_at_most, extent_of
 from mooring.kube.cel.rules.paths import read_path
 from mooring.kube.cel.rules.types import schema_type
 from mooring.kube.errors import FieldError, internal, invalid, not_supported, required
@@ -24,40 +28,53 @@ _BREAK: Final = re.compile(r"[\n\r]")
 
 
 @lru_cache(_KEPT_SCHEMAS)
-def rule_errors(schema: Schema, path: str) -> tuple[FieldError, ...]:
+def rule_errors(schema: Schema, path: str, *, kept: bool = False) -> tuple[FieldError, ...]:
     """All errors; expressions are compiled only where everything around them is well formed.
 
+    `kept` is true for a schema that is stored already: what its rules cost, each by itself, is not held against it.
     Definitions are written again and again without a change, and nothing but the schema decides.
     """
-    check = _Check()
-    check.node(schema, path, resource=True, uncorrelated="")
-    return (*check.forms, *check.expressions)
+    check = _Check(RuleCosts(kept=kept))
+    check.node(schema, _Place(path, resource=True, uncorrelated="", occurrences=1))
+    return (*check.forms, *check.expressions, *check.costs.total_errors(path))
+
+
+class _Place(NamedTuple):
+    """Where a schema stands: `uncorrelated` is a list around it without keys, `occurrences` how often an object may
+    have such a value, None where nothing bounds that."""
+
+    path: str
+    resource: bool
+    uncorrelated: str
+    occurrences: int | None
 
 
 class _Check:
-    def __init__(self) -> None:
+    def __init__(self, costs: RuleCosts) -> None:
         self.forms: list[FieldError] = []
         self.expressions: list[FieldError] = []
+        self.costs = costs
 
-    def node(self, schema: Schema, path: str, *, resource: bool, uncorrelated: str) -> bool:
-        """Whether the rules here and below are well formed. `uncorrelated` is a list around them without keys."""
+    def node(self, schema: Schema, place: _Place) -> None:
         if not schema.ruled:
-            return True
-        before = len(self.forms)
+            return
+        before, path = len(self.forms), place.path
+        each, outside = children_at_most(schema), place.occurrences
+        below = place._replace(occurrences=None if each is None or outside is None else min(each * outside, UNLIMITED))
         if schema.additional_properties is not None:
-            self._child(schema.additional_properties, f"{path}.additionalProperties", uncorrelated)
+            self._child(schema.additional_properties, below._replace(path=f"{path}.additionalProperties"))
         for name, child in schema.properties.items():
-            self._child(child, f"{path}.properties[{name}]", uncorrelated)
+            self._child(child, below._replace(path=f"{path}.properties[{name}]"))
         if schema.items is not None:
-            self._child(schema.items, f"{path}.items", uncorrelated or ("" if schema.list_type == "map" else path))
+            uncorrelated = place.uncorrelated or ("" if schema.list_type == "map" else path)
+            self._child(schema.items, below._replace(path=f"{path}.items", uncorrelated=uncorrelated))
         for index, rule in enumerate(schema.validations):
             self._form(rule, schema, f"{path}.x-kubernetes-validations[{index}]")
         if schema.validations and len(self.forms) == before:
-            self._compile(schema, path, resource=resource, uncorrelated=uncorrelated)
-        return len(self.forms) == before
+            self._compile(schema, place)
 
-    def _child(self, schema: Schema, path: str, uncorrelated: str) -> None:
-        self.node(schema, path, resource=schema.embedded_resource, uncorrelated=uncorrelated)
+    def _child(self, schema: Schema, place: _Place) -> None:
+        self.node(schema, place._replace(resource=schema.embedded_resource))
 
     def _form(self, rule: Mapping[str, Any], schema: Schema, path: str) -> None:
         errors = self.forms
@@ -83,22 +100,33 @@ class _Check:
         if field and read_path(field, schema) is None:
             errors.append(invalid(f"{path}.fieldPath", field, "must be a valid path"))
 
-    def _compile(self, schema: Schema, path: str, *, resource: bool, uncorrelated: str) -> None:
-        kind = schema_type(schema, "selfType", resource=resource)
-        if kind is None:
+    def _compile(self, schema: Schema, place: _Place) -> None:
+        kind = schema_type(schema, "selfType", resource=place.resource)
+        extent = extent_of(schema, resource=place.resource)
+        if kind is None or extent is None:
             detail = "failed to convert to declType for CEL validation rules"
-            self.expressions.append(internal(f"{path}.x-kubernetes-validations", detail))
+            self.expressions.append(internal(f"{place.path}.x-kubernetes-validations", detail))
             return
+        occurrences = extent.occurrences if place.occurrences is None else place.occurrences
         for index, rule in enumerate(schema.validations):
-            here = f"{path}.x-kubernetes-validations[{index}]"
-            self._errors(compile_rule(rule, kind, schema), rule, here, uncorrelated)
+            here = f"{place.path}.x-kubernetes-validations[{index}]"
+            compiled = compile_rule(rule, kind, schema, extent.size_at)
+            self._errors(compiled, rule, here, place.uncorrelated, occurrences)
 
-    def _errors(self, compiled: CompiledRule, rule: Mapping[str, Any], path: str, uncorrelated: str) -> None:
+    def _errors(
+        self, compiled: CompiledRule, rule: Mapping[str, Any], path: str, uncorrelated: str, occurrences: int
+    ) -> None:
         errors = self.expressions
+        if compiled.program is not None:
+            cost = min(compiled.program.worst_cost * occurrences, UNLIMITED)
+            errors += self.costs.errors(f"{path}.rule", "estimated rule cost", cost)
         if compiled.error:
             errors.append(invalid(f"{path}.rule", _shown(rule), compiled.error))
         if compiled.message_error:
             errors.append(invalid(f"{path}.messageExpression", _shown(rule), compiled.message_error))
+        elif compiled.message_program is not None:
+            cost = compiled.message_program.worst_cost
+            errors += self.costs.errors(f"{path}.messageExpression", "estimated messageExpression cost", cost)
         if compiled.uses_old:
             if uncorrelated:
                 detail = f"oldSelf cannot be used on the uncorrelatable portion of the schema within {uncorrelated}"
