@@ -10,15 +10,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from mooring.kube.cel.estimates.spans import ONE, UNKNOWN, UNLIMITED, Span, exactly
+from mooring.kube.cel.estimates.ranges import ONE, UNKNOWN, UNLIMITED, CostRange, exactly
 from mooring.kube.cel.functions.model import PATTERN_FACTOR, STRING_FACTOR, Function
 from mooring.kube.cel.syntax import Literal, SyntaxNode
 from mooring.kube.cel.types import CelType
 
-__all__ = ["EstimatedCall", "Operand", "estimate_call"]
+__all__ = ["CallOperand", "EstimatedCall", "estimate_call"]
 
 # Characters of an address, and of the largest named format and its pattern.
-_ADDRESS: Final = Span(4, 16)
+_ADDRESS: Final = CostRange(4, 16)
 _LARGEST_FORMAT: Final = 64
 _LARGEST_PATTERN: Final = 128
 _LIST_COST: Final = 10
@@ -26,20 +26,20 @@ _WIDEST_CHARACTER: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Operand:
+class CallOperand:
     """A target or an argument. `items` is the size of each of its items, where a schema tells it."""
 
     node: SyntaxNode
     type: CelType
-    known: Span | None
-    items: Span | None
+    known: CostRange | None
+    items: CostRange | None
 
     @property
-    def size(self) -> Span:
+    def size(self) -> CostRange:
         return self.known or UNKNOWN
 
     @property
-    def reading(self) -> Span:
+    def reading(self) -> CostRange:
         """The cost of going over its characters."""
         return self.size.times(STRING_FACTOR)
 
@@ -54,15 +54,15 @@ class EstimatedCall(NamedTuple):
     """What a call itself could cost, without its arguments, and the size of what it returns, if that is more than
     what its type tells."""
 
-    cost: Span
-    size: Span | None = None
+    cost: CostRange
+    size: CostRange | None = None
 
 
-Target = Operand | None
-Estimator = Callable[[Function, Target, list[Operand]], EstimatedCall | None]
+Target = CallOperand | None
+Estimator = Callable[[Function, Target, list[CallOperand]], EstimatedCall | None]
 
 
-def estimate_call(name: str, function: Function, target: Target, arguments: list[Operand]) -> EstimatedCall:
+def estimate_call(name: str, function: Function, target: Target, arguments: list[CallOperand]) -> EstimatedCall:
     """The estimate for one overload of a function. Logical operators, whose cost is that of their arguments, and the
     choice between two values are left to the caller."""
     estimator = _ESTIMATORS.get(name)
@@ -71,22 +71,22 @@ def estimate_call(name: str, function: Function, target: Target, arguments: list
 
 
 def _reads_argument(times: float = 1, *, same_size: bool = False) -> Estimator:
-    def estimate(function: Function, target: Target, arguments: list[Operand]) -> EstimatedCall:
+    def estimate(function: Function, target: Target, arguments: list[CallOperand]) -> EstimatedCall:
         size = arguments[0].size
         return EstimatedCall(size.times(times * STRING_FACTOR), size if same_size else None)
 
     return estimate
 
 
-def _reads_target(function: Function, target: Target, arguments: list[Operand]) -> EstimatedCall | None:
+def _reads_target(function: Function, target: Target, arguments: list[CallOperand]) -> EstimatedCall | None:
     return None if target is None else EstimatedCall(target.reading, target.size)
 
 
-def _formatted(function: Function, target: Target, arguments: list[Operand]) -> EstimatedCall | None:
+def _formatted(function: Function, target: Target, arguments: list[CallOperand]) -> EstimatedCall | None:
     return None if target is None else EstimatedCall(target.reading)
 
 
-def _every_item(function: Function, target: Target, arguments: list[Operand]) -> EstimatedCall | None:
+def _every_item(function: Function, target: Target, arguments: list[CallOperand]) -> EstimatedCall | None:
     if target is None:
         return None
     if not target.type.parameters:
@@ -97,13 +97,13 @@ def _every_item(function: Function, target: Target, arguments: list[Operand]) ->
     return EstimatedCall(target.size * each)
 
 
-def _replaced(function: Function, target: Target, arguments: list[Operand]) -> EstimatedCall | None:
+def _replaced(function: Function, target: Target, arguments: list[CallOperand]) -> EstimatedCall | None:
     if target is None or len(arguments) < 2:
         return None
     text, old, new = target.size, arguments[0].size, arguments[1].size
     most, kept_most = _most_replaced(text.most, old.least, new.most)
     least, kept_least = _least_replaced(text.least, old.most, new.least)
-    size = Span(least, most) * new + Span(kept_least, kept_most)
+    size = CostRange(least, most) * new + CostRange(kept_least, kept_most)
     return EstimatedCall(text.times(2 * STRING_FACTOR), size)
 
 
@@ -122,82 +122,82 @@ def _least_replaced(text: int, old: int, new: int) -> tuple[int, int]:
     return (0, text) if old <= new else (-(-text // old), 0)
 
 
-def _split(function: Function, target: Target, arguments: list[Operand]) -> EstimatedCall | None:
+def _split(function: Function, target: Target, arguments: list[CallOperand]) -> EstimatedCall | None:
     if target is None:
         return None
     most = arguments[1].number(target.size.most) if len(arguments) > 1 else target.size.most
-    return EstimatedCall(target.size.times(2 * STRING_FACTOR), Span(0, most))
+    return EstimatedCall(target.size.times(2 * STRING_FACTOR), CostRange(0, most))
 
 
-def _joined(function: Function, target: Target, arguments: list[Operand]) -> EstimatedCall | None:
+def _joined(function: Function, target: Target, arguments: list[CallOperand]) -> EstimatedCall | None:
     if target is None:
         return None
-    items, size = target.size, Span(0, 0)
+    items, size = target.size, CostRange(0, 0)
     if target.type.parameters:
         size = items * (target.items or UNKNOWN)
     if arguments:
-        size += arguments[0].size * Span(max(0, items.least - 1), max(0, items.most - 1))
+        size += arguments[0].size * CostRange(max(0, items.least - 1), max(0, items.most - 1))
     return EstimatedCall(size.times(STRING_FACTOR), size)
 
 
-def _searched(function: Function, target: Target, arguments: list[Operand]) -> EstimatedCall | None:
+def _searched(function: Function, target: Target, arguments: list[CallOperand]) -> EstimatedCall | None:
     found = _matched(function, target, arguments)
-    return None if found is None or target is None else EstimatedCall(found.cost, Span(0, target.size.most))
+    return None if found is None or target is None else EstimatedCall(found.cost, CostRange(0, target.size.most))
 
 
-def _matched(function: Function, target: Target, arguments: list[Operand]) -> EstimatedCall | None:
+def _matched(function: Function, target: Target, arguments: list[CallOperand]) -> EstimatedCall | None:
     if target is None or not arguments:
         return None
     return EstimatedCall((target.size + ONE).times(STRING_FACTOR) * arguments[0].size.times(PATTERN_FACTOR))
 
 
-def _contained(function: Function, target: Target, arguments: list[Operand]) -> EstimatedCall | None:
+def _contained(function: Function, target: Target, arguments: list[CallOperand]) -> EstimatedCall | None:
     return None if target is None else EstimatedCall(target.reading * arguments[0].reading)
 
 
-def _address(function: Function, target: Target, arguments: list[Operand]) -> EstimatedCall | None:
+def _address(function: Function, target: Target, arguments: list[CallOperand]) -> EstimatedCall | None:
     """`ip` is a part of a range of addresses too."""
     return EstimatedCall(arguments[0].reading) if arguments else None
 
 
-def _address_inside(function: Function, target: Target, arguments: list[Operand]) -> EstimatedCall:
+def _address_inside(function: Function, target: Target, arguments: list[CallOperand]) -> EstimatedCall:
     cost = (_ADDRESS + _ADDRESS).times(STRING_FACTOR)
     return EstimatedCall(cost + arguments[0].reading if function.parameters[1] == "string" else cost)
 
 
-def _range_inside(function: Function, target: Target, arguments: list[Operand]) -> EstimatedCall:
+def _range_inside(function: Function, target: Target, arguments: list[CallOperand]) -> EstimatedCall:
     found = _address_inside(function, target, arguments)
     return EstimatedCall(found.cost + _ADDRESS.times(STRING_FACTOR) + ONE)
 
 
-def _format_matched(function: Function, target: Target, arguments: list[Operand]) -> EstimatedCall:
+def _format_matched(function: Function, target: Target, arguments: list[CallOperand]) -> EstimatedCall:
     return EstimatedCall(arguments[0].reading.times(_LARGEST_PATTERN * PATTERN_FACTOR))
 
 
-def _to_bytes(function: Function, target: Target, arguments: list[Operand]) -> EstimatedCall | None:
+def _to_bytes(function: Function, target: Target, arguments: list[CallOperand]) -> EstimatedCall | None:
     if function.parameters != ("string",):
         return None
     size = arguments[0].size
-    return EstimatedCall(arguments[0].reading, Span(size.least, size.most * _WIDEST_CHARACTER & UNLIMITED))
+    return EstimatedCall(arguments[0].reading, CostRange(size.least, size.most * _WIDEST_CHARACTER & UNLIMITED))
 
 
-def _to_string(function: Function, target: Target, arguments: list[Operand]) -> EstimatedCall | None:
+def _to_string(function: Function, target: Target, arguments: list[CallOperand]) -> EstimatedCall | None:
     if function.parameters != ("bytes",):
         return None
     size = arguments[0].size
-    return EstimatedCall(arguments[0].reading, Span(size.least // _WIDEST_CHARACTER, size.most))
+    return EstimatedCall(arguments[0].reading, CostRange(size.least // _WIDEST_CHARACTER, size.most))
 
 
-def _quoted(function: Function, target: Target, arguments: list[Operand]) -> EstimatedCall:
+def _quoted(function: Function, target: Target, arguments: list[CallOperand]) -> EstimatedCall:
     size = arguments[0].size
-    return EstimatedCall(arguments[0].reading, Span(size.least + 2, size.most * 2 + 2 & UNLIMITED))
+    return EstimatedCall(arguments[0].reading, CostRange(size.least + 2, size.most * 2 + 2 & UNLIMITED))
 
 
-def _in(function: Function, target: Target, arguments: list[Operand]) -> EstimatedCall | None:
+def _in(function: Function, target: Target, arguments: list[CallOperand]) -> EstimatedCall | None:
     return EstimatedCall(arguments[1].size) if function.parameters[1].startswith("list") else None
 
 
-def _added(function: Function, target: Target, arguments: list[Operand]) -> EstimatedCall | None:
+def _added(function: Function, target: Target, arguments: list[CallOperand]) -> EstimatedCall | None:
     kind = function.parameters[0]
     if kind not in ("string", "bytes", "list<A>"):
         return None
@@ -205,64 +205,64 @@ def _added(function: Function, target: Target, arguments: list[Operand]) -> Esti
     return EstimatedCall(ONE if kind == "list<A>" else size.times(STRING_FACTOR), size)
 
 
-def _compared(function: Function, target: Target, arguments: list[Operand]) -> EstimatedCall:
+def _compared(function: Function, target: Target, arguments: list[CallOperand]) -> EstimatedCall:
     shorter = min(arguments[0].size.most, arguments[1].size.most)
-    return EstimatedCall(Span(min(1, shorter), shorter).times(STRING_FACTOR))
+    return EstimatedCall(CostRange(min(1, shorter), shorter).times(STRING_FACTOR))
 
 
-def _ordered(function: Function, target: Target, arguments: list[Operand]) -> EstimatedCall | None:
+def _ordered(function: Function, target: Target, arguments: list[CallOperand]) -> EstimatedCall | None:
     return _compared(function, target, arguments) if function.parameters[0] in ("string", "bytes") else None
 
 
-def _equal(function: Function, target: Target, arguments: list[Operand]) -> EstimatedCall:
+def _equal(function: Function, target: Target, arguments: list[CallOperand]) -> EstimatedCall:
     one, other = arguments
     if one.type == other.type and one.type.kind == "opaque":
         if one.type.name in _COMPARED_AT_ONCE:
             return EstimatedCall(ONE)
         if one.type.name == "kubernetes.NamedFormat":
-            return EstimatedCall(Span(1, _LARGEST_FORMAT).times(STRING_FACTOR))
+            return EstimatedCall(CostRange(1, _LARGEST_FORMAT).times(STRING_FACTOR))
         if one.type.name == "kubernetes.URL":
-            return EstimatedCall(Span(1, (other.known or ONE).most).times(STRING_FACTOR))
+            return EstimatedCall(CostRange(1, (other.known or ONE).most).times(STRING_FACTOR))
     return _compared(function, target, arguments)
 
 
 def _set(factor: float) -> Estimator:
-    def estimate(function: Function, target: Target, arguments: list[Operand]) -> EstimatedCall:
+    def estimate(function: Function, target: Target, arguments: list[CallOperand]) -> EstimatedCall:
         return EstimatedCall((arguments[0].size * arguments[1].size).times(factor) + ONE)
 
     return estimate
 
 
-def _made_list(size: Span, factor: float = 1) -> EstimatedCall:
+def _made_list(size: CostRange, factor: float = 1) -> EstimatedCall:
     return EstimatedCall(size.times(factor) + ONE + exactly(_LIST_COST), size)
 
 
-def _sliced(function: Function, target: Target, arguments: list[Operand]) -> EstimatedCall | None:
+def _sliced(function: Function, target: Target, arguments: list[CallOperand]) -> EstimatedCall | None:
     if target is None:
         return None
     count = arguments[1].number(target.size.most) - arguments[0].number(0)
     return _made_list(exactly(count & UNLIMITED))
 
 
-def _range(function: Function, target: Target, arguments: list[Operand]) -> EstimatedCall:
+def _range(function: Function, target: Target, arguments: list[CallOperand]) -> EstimatedCall:
     return _made_list(exactly(arguments[0].number(UNLIMITED)))
 
 
-def _reversed(function: Function, target: Target, arguments: list[Operand]) -> EstimatedCall | None:
+def _reversed(function: Function, target: Target, arguments: list[CallOperand]) -> EstimatedCall | None:
     return None if target is None else _made_list(target.size)
 
 
-def _flattened(function: Function, target: Target, arguments: list[Operand]) -> EstimatedCall | None:
+def _flattened(function: Function, target: Target, arguments: list[CallOperand]) -> EstimatedCall | None:
     if target is None:
         return None
     return _made_list(target.size, arguments[0].number(UNLIMITED) if arguments else 1)
 
 
-def _distinct(function: Function, target: Target, arguments: list[Operand]) -> EstimatedCall | None:
+def _distinct(function: Function, target: Target, arguments: list[CallOperand]) -> EstimatedCall | None:
     return None if target is None else _made_list(target.size * target.size, 2)
 
 
-def _sorted(function: Function, target: Target, arguments: list[Operand]) -> EstimatedCall | None:
+def _sorted(function: Function, target: Target, arguments: list[CallOperand]) -> EstimatedCall | None:
     keys = arguments[0] if arguments else target
     if keys is None:
         return None

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from mooring.kube.cel.checker import CheckedExpression, qualified_name
-from mooring.kube.cel.estimates.calls import EstimatedCall, Operand, estimate_call
-from mooring.kube.cel.estimates.spans import NOTHING, ONE, UNKNOWN, Span, exactly
+from mooring.kube.cel.estimates.calls import CallOperand, EstimatedCall, estimate_call
+from mooring.kube.cel.estimates.ranges import NOTHING, ONE, UNKNOWN, CostRange, exactly
 from mooring.kube.cel.syntax import CallNode, Comprehension, Ident, ListNode, Literal, MapNode, Select, SyntaxNode
 from mooring.kube.cel.types import CelType
 
@@ -20,7 +20,7 @@ __all__ = ["Path", "SizeOf", "worst_cost"]
 
 Path = tuple[str, ...]
 # How large the value at a path can be, or None where nothing is known of it.
-SizeOf = Callable[[Path], Span | None]
+SizeOf = Callable[[Path], CostRange | None]
 
 _LIST_COST: Final = exactly(10)
 _MAP_COST: Final = exactly(30)
@@ -37,8 +37,8 @@ class _Entries(NamedTuple):
     """The sizes of the keys and values of a list or map that the expression makes."""
 
     container: str
-    key: Span
-    value: Span
+    key: CostRange
+    value: CostRange
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class _Local:
     """A variable of a loop."""
 
     path: Path
-    size: Span | None
+    size: CostRange | None
     entries: _Entries | None = None
 
 
@@ -55,22 +55,22 @@ class _Estimate:
         self._checked = checked
         self._size_of = size_of
         self._paths: dict[int, Path] = {}
-        self._sizes: dict[int, Span] = {}
+        self._sizes: dict[int, CostRange] = {}
         self._entries: dict[int, _Entries] = {}
         self._locals: dict[str, list[_Local]] = {}
 
-    def cost(self, node: SyntaxNode) -> Span:
+    def cost(self, node: SyntaxNode) -> CostRange:
         return _COSTS[type(node)](self, node)
 
-    def literal(self, node: Literal) -> Span:
+    def literal(self, node: Literal) -> CostRange:
         return NOTHING
 
-    def ident(self, node: Ident) -> Span:
+    def ident(self, node: Ident) -> CostRange:
         local = self._local(node)
         self._paths[node.id] = (node.name,) if local is None else local.path
         return ONE
 
-    def select(self, node: Select) -> Span:
+    def select(self, node: Select) -> CostRange:
         if node.id in self._checked.qualified:
             self._paths[node.id] = (qualified_name(node) or "",)
             return ONE
@@ -80,7 +80,7 @@ class _Estimate:
         self._paths[node.id] = (*self._path(node.operand), node.field)
         return cost + ONE if self._type(node.operand).kind in ("map", "object") else cost
 
-    def call(self, node: CallNode) -> Span:
+    def call(self, node: CallNode) -> CostRange:
         resolved = self._checked.calls[node.id]
         if resolved.name == "dyn":
             (argument,) = node.arguments
@@ -95,7 +95,7 @@ class _Estimate:
         spent = sum(costs, NOTHING)
         if resolved.name in ("_&&_", "_||_"):
             # The second may never be looked at.
-            return before + Span(costs[0].least, spent.most)
+            return before + CostRange(costs[0].least, spent.most)
         if resolved.name == "_?_:_":
             return before + self._choice(node, costs)
         found = [estimate_call(resolved.name, each, target, arguments) for each in resolved.functions]
@@ -111,7 +111,7 @@ class _Estimate:
         return before + around + spent
 
     @staticmethod
-    def _together(found: list[EstimatedCall]) -> tuple[Span, Span | None]:
+    def _together(found: list[EstimatedCall]) -> tuple[CostRange, CostRange | None]:
         """One estimate that covers all overloads that may be meant."""
         cost, size = found[0]
         for other in found[1:]:
@@ -120,13 +120,13 @@ class _Estimate:
                 size = other.size if size is None else size | other.size
         return cost, size
 
-    def _choice(self, node: CallNode, costs: list[Span]) -> Span:
+    def _choice(self, node: CallNode, costs: list[CostRange]) -> CostRange:
         _, one, other = node.arguments
         self._sizes[node.id] = (self._size(one) or UNKNOWN) | (self._size(other) or UNKNOWN)
         self._keep_entries(node, self._joined_entries(one, other))
         return costs[0] + (costs[1] | costs[2])
 
-    def _index(self, node: CallNode, containers: list[str]) -> Span | None:
+    def _index(self, node: CallNode, containers: list[str]) -> CostRange | None:
         container = node.arguments[0]
         for kind, step in (("list<A>", "@items"), ("map<A,B>", "@values")):
             if kind in containers:
@@ -134,7 +134,7 @@ class _Estimate:
         entries = self._entries_of(container)
         return None if entries is None else entries.value
 
-    def list(self, node: ListNode) -> Span:
+    def list(self, node: ListNode) -> CostRange:
         cost, size = NOTHING, None
         for element in node.elements:
             cost += self.cost(element)
@@ -143,7 +143,7 @@ class _Estimate:
         self._entries[node.id] = _Entries("list", ONE, size or NOTHING)
         return cost + _LIST_COST
 
-    def map(self, node: MapNode) -> Span:
+    def map(self, node: MapNode) -> CostRange:
         cost, keys, values = NOTHING, None, None
         for key, value, _ in node.entries:
             cost = cost + self.cost(key) + self.cost(value)
@@ -153,7 +153,7 @@ class _Estimate:
         self._entries[node.id] = _Entries("map", keys or NOTHING, values or NOTHING)
         return cost + _MAP_COST
 
-    def comprehension(self, node: Comprehension) -> Span:
+    def comprehension(self, node: Comprehension) -> CostRange:
         if _only_names(node):
             return self._binding(node)
         cost = self.cost(node.items) + self.cost(node.start)
@@ -181,7 +181,7 @@ class _Estimate:
             return {node.variable: key, node.second: value}
         return {node.variable: value if listed else key}
 
-    def _binding(self, node: Comprehension) -> Span:
+    def _binding(self, node: Comprehension) -> CostRange:
         cost = self.cost(node.items) + self.cost(node.start)
         named = _Local(self._path(node.start), self._size(node.start), self._entries_of(node.start))
         self._push({node.accumulator: named})
@@ -203,12 +203,12 @@ class _Estimate:
             return self._locals[node.name][-1]
         return None
 
-    def _operand(self, node: SyntaxNode) -> Operand:
+    def _operand(self, node: SyntaxNode) -> CallOperand:
         path = self._path(node)
         if path and path[0] in _ACCUMULATORS:
             path = ()
         items = self._size_of((*path, "@items")) if path else None
-        return Operand(node, self._type(node), self._size(node), items)
+        return CallOperand(node, self._type(node), self._size(node), items)
 
     def _type(self, node: SyntaxNode) -> CelType:
         return self._checked.type_of(node)
@@ -217,7 +217,7 @@ class _Estimate:
         local = self._local(node)
         return self._paths.get(node.id, ()) if local is None else local.path
 
-    def _size(self, node: SyntaxNode) -> Span | None:
+    def _size(self, node: SyntaxNode) -> CostRange | None:
         if node.id in self._sizes:
             return self._sizes[node.id]
         written = _written_size(node)
@@ -233,7 +233,7 @@ class _Estimate:
         local = self._local(node)
         return None if local is None else local.size
 
-    def _keep_size(self, node: SyntaxNode, size: Span | None) -> None:
+    def _keep_size(self, node: SyntaxNode, size: CostRange | None) -> None:
         if size is not None:
             self._sizes[node.id] = size
 
@@ -266,7 +266,7 @@ def _only_names(node: Comprehension) -> bool:
     return empty and never and node.accumulator != _ACCUMULATORS[0]
 
 
-def _written_size(node: SyntaxNode) -> Span | None:
+def _written_size(node: SyntaxNode) -> CostRange | None:
     if isinstance(node, Literal):
         return exactly(len(node.value) if isinstance(node.value, str | bytes) else 1)
     if isinstance(node, ListNode):
@@ -278,7 +278,7 @@ def _is_scalar(kind: CelType) -> bool:
     return _is_scalar(kind.parameters[0]) if kind.is_optional else kind.kind in _SCALARS
 
 
-_COSTS: Final[Mapping[type[SyntaxNode], Callable[..., Span]]] = {
+_COSTS: Final[Mapping[type[SyntaxNode], Callable[..., CostRange]]] = {
     Literal: _Estimate.literal,
     Ident: _Estimate.ident,
     Select: _Estimate.select,

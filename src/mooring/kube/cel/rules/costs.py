@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from mooring.kube.cel.estimates.spans import UNLIMITED
+from mooring.kube.cel.estimates.ranges import UNLIMITED
 from mooring.kube.errors import FieldError, forbidden
 
 __all__ = ["RuleCosts"]

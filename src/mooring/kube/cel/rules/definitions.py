@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from mooring.kube.cel.estimates.spans import UNLIMITED
+from mooring.kube.cel.estimates.ranges import UNLIMITED
 from mooring.kube.cel.rules.compiled import CompiledRule, compile_rule
 from mooring.kube.cel.rules.costs import RuleCosts
 from mooring.kube.cel.rules.extents import children_at_most, extent_of

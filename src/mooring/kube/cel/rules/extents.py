@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from mooring.kube.cel.estimates.estimate import Path
-from mooring.kube.cel.estimates.spans import Span
+from mooring.kube.cel.estimates.ranges import CostRange
 from mooring.kube.cel.rules.escaping import escape
 from mooring.kube.cel.rules.types import METADATA_FIELDS
 from mooring.kube.schemas.model import ABSENT, Schema
@@ -41,7 +41,7 @@ class Extent:
         """How often such a value fits into a request."""
         return LARGEST_REQUEST // (self.least_bytes + 1)
 
-    def size_at(self, path: Path) -> Span | None:
+    def size_at(self, path: Path) -> CostRange | None:
         """How large the part at a path is, whose first name is that of the whole."""
         found: Extent | None = self
         for step in path[1:]:
@@ -53,7 +53,7 @@ class Extent:
                 found = _KEY if found.items is not None else None
             else:
                 found = found.fields.get(step)
-        return None if found is None else Span(0, found.most)
+        return None if found is None else CostRange(0, found.most)
 
 
 _KEY: Final = Extent(2)
