@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mooring.apiserver.messages.duplicate_fields import find_duplicate_fields
 from mooring.kube.errors import one_line
-from mooring.kube.schemas.duplicates import FieldPath
+from mooring.kube.schemas.pruning import FieldPath
 from tests.apiserver.world import DEFINITIONS, WIDGETS, Answer, Api
 from tests.registry.world import definition
 
@@ -45,7 +45,7 @@ WRITTEN = st.recursive(
 
 
 def duplicate_fields(body: bytes) -> tuple[FieldPath, ...]:
-    return find_duplicate_fields(body, msgspec.json.decode(body))
+    return tuple(each.path for each in find_duplicate_fields(body, msgspec.json.decode(body)))
 
 
 def counted(text: str) -> int:
@@ -186,6 +186,17 @@ def test_duplicate_keys_of_an_applied_yaml_are_said_by_their_line(api: Api) -> N
     [
         (CONFIGMAPS, b'{"metadata":{"name":"c"},"x":1,"x":2}', 'unknown field "x"'),
         (CONFIGMAPS, b'{"metadata":{"name":"c"},"x":{"a":1,"a":2}}', 'unknown field "x"'),
+        (
+            CONFIGMAPS,
+            b'{"x":1,"data":{"a":"1","a":"2"},"metadata":{"name":"c","y":1,"name":"c","z":2}}',
+            'unknown field "x", duplicate field "data.a", unknown field "metadata.y", duplicate field "metadata.name",'
+            ' unknown field "metadata.z"',
+        ),
+        (
+            CONFIGMAPS,
+            b'{"data":{"a":"1","b":"1","a":"2"},"x":1,"data":{"b":"3"},"metadata":{"name":"c"}}',
+            'duplicate field "data.a", unknown field "x", duplicate field "data"',
+        ),
         (CONFIGMAPS, b'{"metadata":{"name":"c"},"data":{"a":"1","\\u0061":"\\u003a"}}', 'duplicate field "data.a"'),
         (
             CONFIGMAPS,

@@ -14,8 +14,8 @@ from mooring.api.core.shapes import shape_name, status_shape
 from mooring.kube.errors import InvalidObjectError, QuantityError, SelectorError, go_json, go_quote, invalid
 from mooring.kube.json_errors import TYPE_META
 from mooring.kube.objects import Object
-from mooring.kube.schemas import Schema, builtin_kinds, prune, unknown_fields
-from mooring.kube.schemas.duplicates import duplicate_field_errors, yaml_duplicates, yaml_error
+from mooring.kube.schemas import Schema, builtin_kinds, prune
+from mooring.kube.schemas.duplicates import field_errors, yaml_duplicates, yaml_error
 from mooring.kube.status import BadRequestError, InvalidError
 from mooring.registry.objects import copy_json
 from mooring.registry.resources import Resource
@@ -151,8 +151,7 @@ def check_fields(resource: Resource, schema: Schema, obj: Object, options: Optio
     if options.field_validation == "Ignore":
         return
     in_yaml = yaml_duplicates(options.duplicate_fields)
-    found = duplicate_field_errors(schema, options.duplicate_fields)
-    found += unknown_fields(schema, obj)
+    found = field_errors(schema, obj, options.duplicate_fields)
     if not (found or in_yaml):
         return
     if options.field_validation == "Strict":

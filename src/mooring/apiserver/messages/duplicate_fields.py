@@ -7,11 +7,13 @@ hide a duplicate, so a body with such an escape is always parsed for duplicates.
 """
 
 import json
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
 
-from mooring.kube.schemas.duplicates import FieldPath
+from mooring.kube.schemas.duplicates import DuplicatePath
+from mooring.kube.schemas.pruning import FieldPath
 
 __all__ = ["find_duplicate_fields"]
 
@@ -24,8 +26,8 @@ class _Pairs(list[tuple[str, Any]]):
     """The members of a JSON object in the order of the body, duplicates included."""
 
 
-def find_duplicate_fields(body: bytes, value: Any) -> tuple[FieldPath, ...]:
-    """The paths of the fields that occur more than once, in order. `value` is the parsed body."""
+def find_duplicate_fields(body: bytes, value: Any) -> tuple[DuplicatePath, ...]:
+    """The fields that occur more than once, in order. `value` is the parsed body."""
     if not any(escape in body for escape in _ESCAPED_COLONS) and (
         body.count(b":") == msgspec.json.encode(value).count(b":")
     ):
@@ -36,19 +38,19 @@ def find_duplicate_fields(body: bytes, value: Any) -> tuple[FieldPath, ...]:
     except (ValueError, RecursionError):
         # Not JSON, or nested deeper than this parser can go.
         return ()
-    found: dict[FieldPath, None] = {}
+    found: dict[FieldPath, int] = {}
     _walk(written, [], found)
-    return tuple(found)[:_MAX_REPORTED]
+    return tuple(DuplicatePath(*each) for each in islice(found.items(), _MAX_REPORTED))
 
 
-def _walk(value: Any, path: list[str | int], found: dict[FieldPath, None]) -> None:
+def _walk(value: Any, path: list[str | int], found: dict[FieldPath, int]) -> None:
     """`path` leads to the value; it is one list for the whole walk, since a body may have a million parts."""
     if isinstance(value, _Pairs):
         seen: set[str] = set()
         for key, inner in value:
             path.append(key)
             if key in seen:
-                found[tuple(path)] = None
+                found.setdefault(tuple(path), len(seen))
             seen.add(key)
             if isinstance(inner, list):
                 _walk(inner, path, found)

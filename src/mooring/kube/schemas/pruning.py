@@ -9,7 +9,9 @@ from typing import Any, Final
 from mooring.kube.errors import go_quote
 from mooring.kube.schemas.model import Schema
 
-__all__ = ["prune", "unknown_fields"]
+__all__ = ["FieldPath", "dotted", "prune", "unknown_fields", "unknown_paths"]
+
+FieldPath = tuple[str | int, ...]
 
 # Stands where a schema says nothing about what is inside: fields there are unknown.
 _NOTHING: Final = Schema()
@@ -71,25 +73,36 @@ def _prune_object(schema: Schema, value: dict[str, Any]) -> dict[str, Any]:
     return value if changed is None else changed
 
 
+def unknown_paths(schema: Schema, value: Any) -> list[FieldPath]:
+    """Where the value has fields that the schema does not know, in the order of the document."""
+    found: list[FieldPath] = []
+    _find(schema, value, (), found)
+    return found
+
+
 def unknown_fields(schema: Schema, value: Any) -> list[str]:
     """What strict field validation says about the value: `unknown field "spec.foo"`.
 
     Of built-in kinds it is said in the order of the document, of custom ones sorted.
     """
-    found: list[str] = []
-    _find(schema, value, "", found)
+    found = list(map(dotted, unknown_paths(schema, value)))
     return [f"unknown field {go_quote(path)}" for path in (found if schema.builtin else sorted(found))]
 
 
-def _find(schema: Schema, value: Any, path: str, found: list[str]) -> None:
+def dotted(path: FieldPath) -> str:
+    """A path as messages have it: `spec.containers[0].name`."""
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
+
+
+def _find(schema: Schema, value: Any, path: FieldPath, found: list[FieldPath]) -> None:
     if value.__class__ is dict:
         for key, item in value.items():
             child = schema.properties.get(key, schema.additional_properties)
             if child is None:
                 if not schema.preserve_unknown_fields:
-                    found.append(f"{path}.{key}" if path else key)
+                    found.append((*path, key))
             elif item.__class__ is dict or item.__class__ is list:
-                _find(child, item, f"{path}.{key}" if path else key, found)
+                _find(child, item, (*path, key), found)
     elif value.__class__ is list:
         items = schema.items
         if items is None:
@@ -97,4 +110,4 @@ def _find(schema: Schema, value: Any, path: str, found: list[str]) -> None:
                 return
             items = _NOTHING
         for index, item in enumerate(value):
-            _find(items, item, f"{path}[{index}]", found)
+            _find(items, item, (*path, index), found)
