@@ -1,4 +1,4 @@
-"""HorizontalPodAutoscalers: every 15 s, the replicas that the metrics of the moment ask for.
+"""HorizontalPodAutoscalers: whenever metrics come in, which is every 15 s, the replicas that they ask for.
 
 The status says that a rescale was made before it is: should the process end in between, the next run makes it, and the
 time of the last one is never lost. One that is refused is told in the run after it.
@@ -39,7 +39,10 @@ from mooring.runtime.decision import Decision, Event, Scale, status
 from mooring.runtime.view import View
 from mooring.workloads.kinds import HORIZONTAL_POD_AUTOSCALER, POD
 
-SYNC_INTERVAL: Final = timedelta(seconds=SYNC_SECONDS)
+# Metrics that come in wake a key. One that ran for another reason just before must not make it miss them.
+MIN_INTERVAL: Final = timedelta(seconds=SYNC_SECONDS - 5)
+# Windows and periods end whether or not there are metrics.
+MAX_INTERVAL: Final = timedelta(seconds=SYNC_SECONDS + 5)
 _ABLE, _ACTIVE, _LIMITED = "AbleToScale", "ScalingActive", "ScalingLimited"
 _NO_METRIC: Final[Object] = {"type": ""}
 
@@ -58,7 +61,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     hpa = view.get(HORIZONTAL_POD_AUTOSCALER, *key)
     if hpa is None or hpa.metadata.deleting:
         return Decision()
-    view.poll_again(now + SYNC_INTERVAL)
+    view.poll_again(now + MAX_INTERVAL)
     history = view.memory(History) or History()
     try:
         target = scale_target(view, key.namespace, hpa.spec.scale_target_ref)
@@ -280,7 +283,7 @@ CONTROLLER: Final = Controller(
     reads=(POD, POD_METRICS, API_SERVICE, *SCALABLE),
     writes={HORIZONTAL_POD_AUTOSCALER: ("status",)} | dict.fromkeys(SCALABLE, ("scale",)),
     memory=History,
-    min_interval=SYNC_INTERVAL,
+    min_interval=MIN_INTERVAL,
     defined=SCALED_KINDS,
     defined_writes=("scale",),
     reporter="horizontal-pod-autoscaler",
