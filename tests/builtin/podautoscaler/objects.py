@@ -51,7 +51,7 @@ FARM_DEFINITION: Object = {
 
 def farm(name: str, size: int, selector: str) -> Object:
     spec, status = {"size": size}, {"size": size, "selector": selector}
-    metadata = {"name": name, "namespace": "default"}
+    metadata = {"name": name}
     return {"apiVersion": "example.com/v1", "kind": "Farm", "metadata": metadata, "spec": spec, "status": status}
 
 
@@ -61,7 +61,7 @@ def pod_metrics(name: str, cpu: str, app: str = "web", *, now: datetime = START,
     return {
         "apiVersion": "metrics.k8s.io/v1beta1",
         "kind": "PodMetrics",
-        "metadata": {"name": name, "namespace": "default", "labels": {"app": app}},
+        "metadata": {"name": name, "labels": {"app": app}},
         "timestamp": timestamp(now),
         "window": "0s",
         "containers": [{"name": each, "usage": {"cpu": amount, "memory": "64Mi"}} for each, amount in used.items()],
@@ -82,6 +82,6 @@ def autoscaler(
     return {
         "apiVersion": "autoscaling/v2",
         "kind": "HorizontalPodAutoscaler",
-        "metadata": {"name": name, "namespace": "default"},
+        "metadata": {"name": name},
         "spec": {"scaleTargetRef": reference, "minReplicas": least, "maxReplicas": most, **spec},
     }
