@@ -46,6 +46,7 @@ from mooring.testing.workloads import (
 from mooring.testing.workspaces import A100, gpu_node, workspace
 from mooring.workloads.kinds import NODE, POD, SERVICE
 from tests.builtin.access_objects import access_objects, deny_one
+from tests.builtin.podautoscaler.objects import autoscaler, cpu_metric
 from tests.builtin.serving import service_without_selector, written_endpoints
 from tests.builtin.volumes.objects import storage_objects
 from tests.features.groups.town import CONTROLLERS, EVERY_CONTROLLER, Town
@@ -79,6 +80,7 @@ def used() -> UsedRights:
         pods_that_are_gone_before_they_are_counted()
         jobs()
         cron_jobs()
+        autoscalers()
         services_without_pods()
         endpoints_by_hand()
         nodes_that_come_and_go()
@@ -182,6 +184,19 @@ def cron_jobs() -> None:
     town = Town(nodes=1)
     town.create(cron_job("often", "* * * * *", successfulJobsHistoryLimit=1))
     town.run(300)
+
+
+def autoscalers() -> None:
+    """Every kind that has replicas gets more of them, a custom one too, and metrics are looked for."""
+    targets = (deployment("a", 1), replica_set("b", 1), stateful_set("c", 1), replication_controller("d", 1))
+    custom = leader_worker_set(replicas=1, size=1)
+    town = Town(*targets, custom, nodes=2)
+    hits: Object = {"metric": {"name": "hits"}, "target": {"type": "AverageValue", "averageValue": "1"}}
+    for each in (*targets, custom):
+        kind = f"{each['apiVersion']} {each['kind']}"
+        metrics = [cpu_metric(), {"type": "Pods", "pods": hits}]
+        town.create(autoscaler(each["metadata"]["name"], kind=kind, least=2, metrics=metrics))
+    town.run(60)
 
 
 def endpoints_by_hand() -> None:

@@ -95,14 +95,14 @@ class Told:
             self.story.append(f"troubled: {why}")
 
 
-async def follow(*script: Sequence[Act]) -> tuple[list[str], list[str], list[float]]:
+async def follow(*script: Sequence[Act], poll: float = 0.0) -> tuple[list[str], list[str], list[float]]:
     """What the server was asked, what the handler was told, and how long each wait was."""
     server, told, waits = Scripted(*script), Told(), []
 
     async def sleep(seconds: float) -> None:
         waits.append(seconds)
 
-    reflector = Reflector(server, "v1", "Pod", told, draw=random.Random(1), sleep=sleep)
+    reflector = Reflector(server, "v1", "Pod", told, draw=random.Random(1), sleep=sleep, poll_seconds=poll)
     task = asyncio.create_task(reflector.run())
     await server.over.wait()
     task.cancel()
@@ -206,3 +206,18 @@ def test_waiting_grows_to_a_limit_and_starts_over() -> None:
     assert all(1.0 <= wait <= 1.5 for wait in waits[4:])
     delay.reset()
     assert delay.next() <= 0.15
+
+
+@awaited
+async def test_what_cannot_be_watched_is_listed_again_and_again() -> None:
+    gone, away = NotFoundError("not here"), ApiError("the server behind is away")
+    asked, told, waits = await follow((Page([{}], ""),), (gone,), (away,), (Page([{}, {}], ""),), poll=15.0)
+    assert asked == ["list"] * 5
+    assert told == [
+        "begin", "page of 1", "listed 0",
+        "begin", "lost: it is not served by this cluster; is its CustomResourceDefinition installed?",
+        "begin", "lost: it cannot be listed and watched: the server behind is away",
+        "begin", "page of 2", "listed 0",
+        "begin",
+    ]  # fmt: skip
+    assert waits == [15.0] * 4

@@ -15,6 +15,7 @@ from mooring.testing.fixtures import missing
 from mooring.testing.tools import ToolMissing
 from tests.e2e.playing import Both, both
 from tests.e2e.stories import (
+    autoscalers,
     daemon_sets,
     deployments,
     devices,
@@ -29,6 +30,7 @@ from tests.e2e.stories import (
 # The longest ones first.
 STORIES = (
     *nodes.STORIES,
+    *autoscalers.STORIES,
     *leader_worker_sets.STORIES,
     *daemon_sets.STORIES,
     *deployments.STORIES,

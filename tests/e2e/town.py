@@ -27,6 +27,7 @@ PLACES = {
     "ControllerRevision": ("/apis/apps/v1", "controllerrevisions"),
     "Job": ("/apis/batch/v1", "jobs"),
     "CronJob": ("/apis/batch/v1", "cronjobs"),
+    "HorizontalPodAutoscaler": ("/apis/autoscaling/v2", "horizontalpodautoscalers"),
     "PodDisruptionBudget": ("/apis/policy/v1", "poddisruptionbudgets"),
     "LeaderWorkerSet": ("/apis/leaderworkerset.x-k8s.io/v1", "leaderworkersets"),
     "EndpointSlice": ("/apis/discovery.k8s.io/v1", "endpointslices"),

@@ -40,6 +40,7 @@ from mooring.testing.workloads import (
 from mooring.testing.workspaces import gpu_node, node_claim, workspace
 from mooring.workloads.kinds import NODE
 from tests.builtin.access_objects import access_objects, deny_one
+from tests.builtin.podautoscaler.objects import autoscaler
 from tests.builtin.serving import service_without_selector, written_endpoints
 from tests.builtin.volumes.objects import storage_objects
 from tests.features.autoscaler.replica_pools.world import ReplicaPoolWorld
@@ -78,7 +79,7 @@ def test_every_controller_decides_the_same_twice() -> None:
         device_class(), resource_claim_template(), resource_slice("n1", "gpu-0"), claiming_pod("claims"),
         *storage_objects(),
         pod("big", cpu="200"), pod("elsewhere", node="n5"), gpu_node("gpu"), workspace(), node_claim(), notebook_job(),
-        installation(), service_without_selector("hand"), written_endpoints("hand", "10.0.0.1"),
+        autoscaler(), installation(), service_without_selector("hand"), written_endpoints("hand", "10.0.0.1"),
         nodes=6, controllers=EVERY_CONTROLLER, run=False,
     )  # fmt: skip
     deny_one(town)

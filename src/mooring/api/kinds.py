@@ -71,6 +71,8 @@ class Kind(Generic[T]):
     placed_by: tuple[str, ...] | None = None
     # Followed only once somebody asks: a second, wider view of a kind that few need. The first one is declared without.
     on_demand: bool = False
+    # Listed every so many seconds where it cannot be watched: what a server measures has no history. Zero is watched.
+    polled_seconds: float = 0.0
     # Whoever reads it can do without where it is not served.
     optional: bool = False
     # How much of it is followed: the objects that a label selector finds, those of one name in all namespaces, their

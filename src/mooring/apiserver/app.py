@@ -41,6 +41,9 @@ from mooring.apiserver.messages.responses import (
 from mooring.apiserver.metrics import Labels, ServerMetrics
 from mooring.apiserver.nodes.connectors import Connectors
 from mooring.apiserver.nodes.kubelets import NodeAccess
+from mooring.apiserver.resource_metrics.handler import ResourceMetricsHandler
+from mooring.apiserver.resource_metrics.resources import GROUP as METRICS_GROUP
+from mooring.apiserver.resource_metrics.resources import METRICS
 from mooring.apiserver.reviews import review, review_kind
 from mooring.apiserver.routing import RequestInfo, parse_path
 from mooring.apiserver.tables import partial as partial_metadata
@@ -97,6 +100,8 @@ class Application:
         self.context = Context(registry, clock, Representations(registry, clock), self.webhooks, self.access, accounts)
         self.watches = Watches(self.context, self.group_commit, bookmark_seconds=bookmark_seconds)
         self._connectors = None if nodes is None else Connectors(self.context, nodes)
+        kubelets = None if self._connectors is None else self._connectors.kubelets
+        self._resource_metrics = ResourceMetricsHandler(self.context, kubelets)
         self._metrics = ServerMetrics()
         self.aggregator = Aggregator(registry, self.group_commit, clock, front_proxy)
         self._backups = BackupHandler(registry, clock, backup_files or {})
@@ -107,6 +112,7 @@ class Application:
         self.watches.stop()
         if self._connectors is not None:
             self._connectors.stop()
+        self._resource_metrics.stop()
         self.webhooks.close()
         self.access.close()
         self.aggregator.close()
@@ -215,6 +221,8 @@ class Application:
         if root == "unknown" or (root == "apis" and not self._is_known(target)):
             return text_response("404 page not found\n", 404)
         if root in ("api", "apis"):
+            if target.plural and target.group == METRICS_GROUP:
+                return await self._resource_metrics.answer(request, target)
             if target.plural:
                 return await self._unstored(request, target)
             _only_get(request)
@@ -236,7 +244,7 @@ class Application:
 
     def _is_known(self, target: RequestInfo) -> bool:
         """Whether a path below /apis is an API's: of a group, of a custom one only in versions that are served."""
-        if not target.group or any(each.group == target.group for each in review_resources()):
+        if not target.group or any(each.group == target.group for each in (*review_resources(), *METRICS)):
             return True
         if not target.version and any(each.group == target.group for each in self.aggregator.remote):
             return True

@@ -12,6 +12,7 @@ from functools import cache
 from hashlib import sha256
 from typing import Final
 
+from mooring.apiserver.resource_metrics.resources import METRICS
 from mooring.kube.objects import Object
 from mooring.kube.status import NotFoundError
 from mooring.registry import Resource
@@ -83,6 +84,7 @@ _CONNECTED: Final = {
 _STREAM_VERBS: Final = ["create", "get"]
 _PROXY_VERBS: Final = ["create", "delete", "get", "patch", "update"]
 _USUAL_SUB_VERBS: Final = ["get", "patch", "update"]
+_MEASURED_VERBS: Final = ["get", "list"]
 _CUSTOM_VERBS: Final = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"]
 
 _KUBE_VERSION: Final = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?")
@@ -112,7 +114,11 @@ def _version_order(version: str) -> tuple[int, int, int, str]:
 
 def _groups(resources: Iterable[Resource]) -> _Groups:
     by_group: _Groups = {}
-    for resource in (*resources, *review_resources()):
+    served = list(resources)
+    # A definition of the same kind is what is served then.
+    known = {(each.api_version, each.kind) for each in served}
+    measured = [each for each in METRICS if (each.api_version, each.kind) not in known]
+    for resource in (*served, *review_resources(), *measured):
         by_group.setdefault(resource.group, {}).setdefault(resource.version, []).append(resource)
     ordered: _Groups = {}
     for name in sorted(by_group, key=lambda name: (_RANK.get(name, len(_RANK)), name)):
@@ -127,6 +133,8 @@ def _groups(resources: Iterable[Resource]) -> _Groups:
 def _verbs(resource: Resource) -> list[str]:
     if resource.custom:
         return _CUSTOM_VERBS
+    if resource in METRICS:
+        return _MEASURED_VERBS
     return list(resource.verbs) if resource.store else ["create"]
 
 

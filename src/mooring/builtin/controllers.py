@@ -22,6 +22,7 @@ from mooring.builtin.metadata_kinds import CUSTOM_KINDS, IN_NAMESPACES, OF_THE_C
 from mooring.builtin.namespaces import namespace_controller
 from mooring.builtin.nodelifecycle import controller as nodelifecycle
 from mooring.builtin.nodelifecycle import ipam, outages, pod_gc, taint_eviction
+from mooring.builtin.podautoscaler import controller as podautoscaler
 from mooring.builtin.resourceclaim import generation, release
 from mooring.builtin.scheduler import controller as scheduler
 from mooring.builtin.volumes import claims, ephemeral, matching, phases
@@ -33,6 +34,7 @@ from mooring.workloads.kinds import (
     DEPLOYMENT,
     ENDPOINT_SLICE,
     ENDPOINTS,
+    HORIZONTAL_POD_AUTOSCALER,
     JOB,
     NODE,
     PERSISTENT_VOLUME_CLAIM,
@@ -60,6 +62,7 @@ CONTENT: tuple[Kind[Any], ...] = (
     ENDPOINTS,
     ENDPOINT_SLICE,
     POD_DISRUPTION_BUDGET,
+    HORIZONTAL_POD_AUTOSCALER,
     RESOURCE_CLAIM,
 )
 
@@ -81,6 +84,7 @@ def control_plane() -> tuple[Controller, ...]:
         job_orphans.CONTROLLER,
         cronjob.CONTROLLER,
         disruption.CONTROLLER,
+        podautoscaler.CONTROLLER,
         endpoints.CONTROLLER,
         slices.CONTROLLER,
         mirroring.CONTROLLER,

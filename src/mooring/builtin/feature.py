@@ -41,6 +41,7 @@ _NAMES: Final = (
     "job-orphans",
     "cronjob",
     "disruption",
+    "horizontal-pod-autoscaler",
     "endpoints",
     "endpointslices",
     "endpointslice-mirroring",

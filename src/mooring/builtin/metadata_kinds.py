@@ -27,6 +27,7 @@ from mooring.workloads.kinds import (
 )
 
 SECRET_METADATA = metadata_of("v1", "Secret")
+API_SERVICE = metadata_of("apiregistration.k8s.io/v1", "APIService")
 IN_NAMESPACES: tuple[Kind[Any], ...] = (
     LEASE,
     metadata_of("v1", "ConfigMap"),
@@ -35,7 +36,6 @@ IN_NAMESPACES: tuple[Kind[Any], ...] = (
     metadata_of("v1", "ResourceQuota"),
     SECRET_METADATA,
     metadata_of("v1", "ServiceAccount"),
-    metadata_of("autoscaling/v2", "HorizontalPodAutoscaler"),
     metadata_of("networking.k8s.io/v1", "Ingress"),
     metadata_of("networking.k8s.io/v1", "NetworkPolicy"),
     metadata_of("rbac.authorization.k8s.io/v1", "Role"),
@@ -50,7 +50,7 @@ OF_THE_CLUSTER: tuple[Kind[Any], ...] = (
     metadata_of("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy"),
     metadata_of("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding"),
     metadata_of("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"),
-    metadata_of("apiregistration.k8s.io/v1", "APIService"),
+    API_SERVICE,
     CERTIFICATE_SIGNING_REQUEST,
     metadata_of("flowcontrol.apiserver.k8s.io/v1", "FlowSchema"),
     metadata_of("flowcontrol.apiserver.k8s.io/v1", "PriorityLevelConfiguration"),
@@ -72,12 +72,26 @@ OF_THE_CLUSTER: tuple[Kind[Any], ...] = (
 
 class Names(Typed, frozen=True):
     kind: str = ""
+    plural: str = ""
+
+
+class ScalePaths(Typed, frozen=True):
+    """Where a custom kind has its replicas."""
+
+    spec_replicas_path: str = ""
+    status_replicas_path: str = ""
+    label_selector_path: str = ""
+
+
+class Subresources(Typed, frozen=True):
+    scale: ScalePaths | None = None
 
 
 class DefinitionVersion(Typed, frozen=True):
     name: str = ""
     served: bool = False
     storage: bool = False
+    subresources: Subresources = Subresources()
 
 
 class DefinitionSpec(Typed, frozen=True):
@@ -104,11 +118,14 @@ def _custom(api_version: str, kind: str) -> Kind[Bare]:
 
 def custom_kind(definition: Definition) -> Kind[Any] | None:
     """The kind that a definition stands for, in the version that is stored if that one is served; None for no kind."""
-    established = is_true(definition.status.conditions, "Established")
+    version = served_version(definition)
+    return None if version is None else _custom(f"{definition.spec.group}/{version.name}", definition.spec.names.kind)
+
+
+def served_version(definition: Definition) -> DefinitionVersion | None:
+    """The version that is stored if that one is served, else another; None for a kind that is not there yet."""
     served = sorted((each for each in definition.spec.versions if each.served), key=lambda each: not each.storage)
-    if not established or not served:
-        return None
-    return _custom(f"{definition.spec.group}/{served[0].name}", definition.spec.names.kind)
+    return served[0] if served and is_true(definition.status.conditions, "Established") else None
 
 
 DEFINITION = Kind("apiextensions.k8s.io/v1", "CustomResourceDefinition", Definition)

@@ -1,5 +1,7 @@
 """The reflector of one kind: a list, a watch from there, and a list again when the watch cannot go on.
 
+What cannot be watched is listed at an interval; a list that fails is lost then, since nothing else tells how old it is.
+
 No change is lost. A watch that ends or breaks is resumed from the last resourceVersion that it delivered; only when the
 server no longer has that version everything is listed again, and the informer handler finds the changes in the list.
 """
@@ -62,6 +64,7 @@ class Reflector:
         handler: InformerHandler,
         *,
         scope: Scope = EVERYTHING,
+        poll_seconds: float = 0.0,
         draw: random.Random,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -69,6 +72,8 @@ class Reflector:
         self._transport = transport
         self._api_version, self._kind = api_version, kind
         self._handler, self._scope = handler, scope
+        # Zero is watched.
+        self._poll_seconds = poll_seconds
         self._clock, self._sleep = clock, sleep
         self._delay = Backoff(draw)
         # Empty when a list is needed before anything can be watched.
@@ -83,7 +88,7 @@ class Reflector:
 
     async def run(self) -> NoReturn:
         while True:
-            wait = await self._round()
+            wait = await (self._poll() if self._poll_seconds else self._round())
             if wait:
                 await self._sleep(wait)
 
@@ -112,6 +117,15 @@ class Reflector:
             self._handler.troubled(str(error))
             return self._delay.next()
 
+    async def _poll(self) -> float:
+        try:
+            await self._list()
+            self._handler.troubled("")
+        except (ApiError, Unreachable, MooringError) as error:
+            self.heard = self._clock()
+            self._handler.lost(_sentence(error) if isinstance(error, ApiError) else str(error))
+        return self._poll_seconds
+
     async def _list(self) -> None:
         self.lists += 1
         self._handler.begin()
@@ -121,7 +135,7 @@ class Reflector:
                 self.heard = self._clock()
                 self._handler.page(page.items)
                 version = page.resource_version
-        self._handler.listed(version)
+        self._handler.listed(version or "0")
         self._version = version
 
     async def _watch(self) -> float:

@@ -117,6 +117,9 @@ def plural_of(kind: str) -> str:
     name = kind.lower()
     if name == "endpoints":
         return name
+    if name in ("podmetrics", "nodemetrics"):
+        # They go by the names of what is measured.
+        return f"{name.removesuffix('metrics')}s"
     if name.endswith("y"):
         return f"{name[:-1]}ies"
     return f"{name}es" if name.endswith("s") else f"{name}s"

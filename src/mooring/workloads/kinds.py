@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from mooring.api.apps import daemonsets
 from mooring.api.apps.views import ControllerRevision, Deployment, ReplicaSet, StatefulSet
+from mooring.api.autoscaling.views import HorizontalPodAutoscaler
 from mooring.api.batch import views as jobs
 from mooring.api.certificates.views import CertificateSigningRequest
 from mooring.api.coordination.views import Lease
@@ -110,6 +111,7 @@ ENDPOINTS = Kind("v1", "Endpoints", Endpoints)
 ENDPOINT_SLICE = Kind("discovery.k8s.io/v1", "EndpointSlice", EndpointSlice)
 REPLICATION_CONTROLLER = Kind("v1", "ReplicationController", ReplicationController)
 POD_DISRUPTION_BUDGET = Kind("policy/v1", "PodDisruptionBudget", PodDisruptionBudget)
+HORIZONTAL_POD_AUTOSCALER = Kind("autoscaling/v2", "HorizontalPodAutoscaler", HorizontalPodAutoscaler)
 CLUSTER_ROLE = Kind("rbac.authorization.k8s.io/v1", "ClusterRole", ClusterRole)
 LEASE = Kind("coordination.k8s.io/v1", "Lease", Lease)
 CERTIFICATE_SIGNING_REQUEST = Kind("certificates.k8s.io/v1", "CertificateSigningRequest", CertificateSigningRequest)

@@ -26,12 +26,24 @@ BOOTSTRAPPING: Final = "kubernetes.io/bootstrapping"
 _AUTOUPDATE: Final = "rbac.authorization.kubernetes.io/autoupdate"
 _SERVER: Final = "kube-apiserver"
 
+# What metrics-server brings: whoever may look at pods may look at what they use.
+_METRICS_READER: Final[Object] = {
+    "apiVersion": f"{RBAC_GROUP}/v1",
+    "kind": "ClusterRole",
+    "metadata": {
+        "name": "system:aggregated-metrics-reader",
+        "labels": {f"{RBAC_GROUP}/aggregate-to-{role}": "true" for role in ("admin", "edit", "view")},
+        "annotations": {_AUTOUPDATE: "true"},
+    },
+    "rules": [{"verbs": ["get", "list", "watch"], "apiGroups": ["metrics.k8s.io"], "resources": ["pods", "nodes"]}],
+}
+
 _log = logging.getLogger(__name__)
 
 
 def bootstrap_rbac(registry: Registry, *, now: datetime) -> None:
     """Create the roles and bindings that are not there, and add to the others what they lack."""
-    for wanted in bootstrap_objects():
+    for wanted in (*bootstrap_objects(), _METRICS_READER):
         try:
             _reconcile(registry, wanted, now)
         except ApiError as error:

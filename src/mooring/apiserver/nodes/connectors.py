@@ -23,7 +23,7 @@ _STREAMS: Final = ("exec", "attach", "portforward")
 
 class Connectors:
     def __init__(self, context: Context, access: NodeAccess) -> None:
-        kubelets = Kubelets(context.registry, access)
+        self.kubelets = kubelets = Kubelets(context.registry, access)
         self._logs = LogProxy(context, kubelets)
         streams = StreamProxy(context, kubelets)
         self._of: dict[tuple[str, str], Connect] = {("pods", "log"): self._logs.serve}

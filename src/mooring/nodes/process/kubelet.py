@@ -34,6 +34,7 @@ from mooring.nodes.process.pods.model import RecordEvent
 from mooring.nodes.process.pods.worker import NoLog, PodWorker
 from mooring.nodes.process.registration import RENEW_SECONDS, NodeRegistration, RegistrationRefused
 from mooring.nodes.process.streams.endpoint import NotRunning, StreamEndpoint
+from mooring.nodes.process.usage import RunningContainer, UsageSampler
 from mooring.nodes.process.volumes.disk import Disk
 from mooring.nodes.process.volumes.tokens import TokenManager
 from mooring.runtime.events.broadcaster import EventBroadcaster
@@ -91,7 +92,7 @@ async def run_node(
     problem = await asyncio.to_thread(sandbox_problem)
     machine = machine._replace(storage=storage_of(folder), gpus=tuple(await find_gpus() or ()))
     agent = Kubelet(transport, machine, folder, mark, problem, settings.api, data=settings.data)
-    server = NodeServer(agent.log_of, StreamEndpoint(agent), settings.caller)
+    server = NodeServer(agent.log_of, StreamEndpoint(agent), settings.caller, agent.summary)
     port = await server.start(settings.tls)
     registration = NodeRegistration(transport, machine, port, _now)
     try:
@@ -159,6 +160,7 @@ class Kubelet:
             api=api,
         )
         self._workers: dict[str, PodWorker] = {}
+        self._usage = UsageSampler(self._running_containers, _now)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._listing: list[Object] = []
         self._first = True
@@ -198,6 +200,13 @@ class Kubelet:
         if worker is None:
             raise NoLog(f'pod "{pod}" is not known to node {self._machine.name}')
         return worker.log_of(container, previous=previous)
+
+    async def summary(self) -> Object:
+        """What the machine and the containers use now."""
+        return await self._usage.summary(self._machine.name)
+
+    def _running_containers(self) -> list[RunningContainer]:
+        return [each for worker in self._workers.values() for each in worker.running_containers()]
 
     def running(self, namespace: str, pod: str, container: str) -> tuple[Object, ContainerProcess]:
         """The spec and the process of a running container. Raises NotRunning."""

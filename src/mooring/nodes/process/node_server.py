@@ -1,4 +1,4 @@
-"""The node's own endpoint, where the API server fetches logs and enters pods, with the paths of a kubelet.
+"""The node's own endpoint: logs, commands in pods and what they use, for the API server, with the paths of a kubelet.
 
 It listens on the loopback address only, shows a certificate of the cluster's authority, and answers nobody but the one
 who has the token; the node itself knows only the token's hash.
@@ -11,13 +11,16 @@ import hashlib
 import hmac
 import ssl
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Protocol
 from urllib.parse import parse_qs
 
+import msgspec
+
+from mooring.kube.objects import Object
 from mooring.net.asgi import Receive, Scope, Send, send_whole
 from mooring.net.server import HttpServer
 from mooring.nodes.process.logs import LogOptions, LogWriter, read_log, stamp
@@ -44,10 +47,20 @@ class _Refusal(Exception):
 
 
 class NodeServer:
-    """`caller` is the SHA-256, in hexadecimal, of the token of the one who may ask."""
+    """`caller` is the SHA-256, in hexadecimal, of the token of the one who may ask.
 
-    def __init__(self, logs: PodLogs, streams: StreamEndpoint, caller: str) -> None:
+    Without `summary` it is not told what anything uses.
+    """
+
+    def __init__(
+        self,
+        logs: PodLogs,
+        streams: StreamEndpoint,
+        caller: str,
+        summary: Callable[[], Awaitable[Object]] | None = None,
+    ) -> None:
         self._logs = logs
+        self._summary = summary
         self._streams = streams
         self._caller = caller
         self._http = HttpServer(self._serve)
@@ -71,6 +84,9 @@ class NodeServer:
                 return
             if root == "healthz":
                 await send_whole(send, 200, _TEXT, b"ok", _CLOSE)
+                return
+            if (root, *parts) == ("stats", "summary") and scope["method"] == "GET" and self._summary is not None:
+                await send_whole(send, 200, b"application/json", msgspec.json.encode(await self._summary()), _CLOSE)
                 return
             lines = self._lines(scope, root, parts, {name: values[0] for name, values in query.items()})
         except _Refusal as refusal:

@@ -25,6 +25,7 @@ from mooring.registry.admission.limit_ranges import check_limits, default_limits
 from mooring.registry.admission.node_restriction import node_restriction, restrict_deletion
 from mooring.registry.admission.pod_security import pod_security
 from mooring.registry.admission.stored_only import warn_of_no_effect
+from mooring.registry.admission.usage_warning import warn_of_unread_usage
 from mooring.registry.kinds.definitions import accept_definition
 from mooring.registry.kinds.pods import topology
 from mooring.registry.kinds.services import allocate_addresses
@@ -236,6 +237,7 @@ BUILTIN_VALIDATION: Final[tuple[Admission, ...]] = (
     check_growth,
     check_overhead,
     warn_of_no_effect,
+    warn_of_unread_usage,
 )
 LATE_ADMISSION: Final[tuple[Admission, ...]] = (
     accept_definition,

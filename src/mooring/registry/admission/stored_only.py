@@ -39,11 +39,6 @@ STORED_ONLY: Final = (
     StoredOnly("ingresses.networking.k8s.io", "an Ingress", "no traffic is routed by it"),
     StoredOnly("ingressclasses.networking.k8s.io", "an IngressClass", "no controller serves it"),
     StoredOnly("networkpolicies.networking.k8s.io", "a NetworkPolicy", "no traffic is held back by it"),
-    StoredOnly(
-        "horizontalpodautoscalers.autoscaling",
-        "a HorizontalPodAutoscaler",
-        "no metrics are read, and replicas stay as they are",
-    ),
     StoredOnly("servicecidrs.networking.k8s.io", "a ServiceCIDR", "no Service gets an address of it"),
     StoredOnly("ipaddresses.networking.k8s.io", "an IPAddress", "no Service is kept from that address"),
     StoredOnly(

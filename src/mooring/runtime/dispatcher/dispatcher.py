@@ -136,14 +136,17 @@ class Dispatcher(DispatcherState):
         if new is not None and new not in self.stores:
             self.stores.open(new)
             self._folds_of[new] = []
-            self.names[new.api_version, new.kind] = new
+            if new.on_demand:
+                self.names.setdefault((new.api_version, new.kind), new)
+            else:
+                self.names[new.api_version, new.kind] = new
         if old is not None and new is not None:
             self._carry_over(defined, old, new)
         elif old is not None:
             self._drop_kind(defined, old)
         elif new is not None:
             self._add_folds(defined, new)
-        if new is not None:
+        if new is not None and not new.on_demand:
             self.wanted.setdefault(new)
         for controller in self.controllers:
             if controller.defined is not None:
@@ -278,6 +281,8 @@ class Dispatcher(DispatcherState):
             if missing.kind not in self.stores:
                 self.stores.open(missing.kind)
             self.wanted.setdefault(missing.kind)
+            # Nothing was decided, so the next run need not wait.
+            self._rests_until.pop(request, None)
             return Task(request, (), unavailable=str(missing))
         finally:
             self._subscribe(request, view)

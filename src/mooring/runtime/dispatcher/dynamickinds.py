@@ -1,7 +1,7 @@
 """Which kinds are defined at the moment, by the objects that define them.
 
 A definition may stand for a kind that a controller declares anyway; then it is that one, whatever its version, so that
-no kind is followed twice.
+no kind is followed twice. A kind that is followed on demand is a view of its own, for what the other does not show.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ class Definitions:
 
     def _kind(self, defined: DynamicKinds, definition: Any) -> Kind[Any] | None:
         kind = None if definition is None else defined.kind_of(definition)
-        return None if kind is None else self._declared.get((_group(kind), kind.kind), kind)
+        shared = None if kind is None or kind.on_demand else self._declared.get((_group(kind), kind.kind))
+        return shared or kind
 
 
 def _group(kind: Kind[Any]) -> str:

@@ -174,6 +174,7 @@ class Live:
                 kind.kind,
                 handler,
                 scope=scope_of(kind),
+                poll_seconds=kind.polled_seconds,
                 draw=self._draw,
                 clock=self._monotonic,
             )

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-__all__ = ["MARK", "children", "family", "kill_marked", "mark_of", "memory_of"]
+__all__ = ["MARK", "children", "family", "held_by", "kill_marked", "mark_of", "memory_of"]
 
 MARK: Final = "MOORING_SANDBOX"
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE")
@@ -44,6 +44,11 @@ def memory_of(pids: Iterable[int], limit: int) -> int:
     known = list(pids)
     rough = sum(map(_resident, known))
     return rough if rough <= limit else sum(map(_held, known))
+
+
+def held_by(pids: Iterable[int]) -> int:
+    """The bytes that these processes hold, exactly; all that one has in memory where the kernel tells no more."""
+    return sum(_held(pid) or _resident(pid) for pid in pids)
 
 
 def _resident(pid: int) -> int:

@@ -77,6 +77,11 @@ class ContainerProcess:
         """Return when it has ended, before its log is closed; for others than the one that supervises it."""
         await self._process.wait()
 
+    @property
+    def pid(self) -> int:
+        """Of the process that all others of the container descend from."""
+        return self._process.pid
+
     def signal(self, number: int) -> None:
         """Send a signal to the container's first process."""
         if self._process.returncode is not None:

@@ -44,6 +44,7 @@ from mooring.nodes.process.pods.specs import all_containers, container_named, is
 from mooring.nodes.process.pods.status_writer import StatusWriter
 from mooring.nodes.process.pods.statuses import container_status, status_of
 from mooring.nodes.process.pods.storage_limits import exceeded_limit, limits_storage
+from mooring.nodes.process.usage import RunningContainer
 from mooring.nodes.process.volumes.contents import is_content
 from mooring.nodes.process.volumes.manager import mount_volumes, refresh_volumes
 from mooring.nodes.process.volumes.usage import storage_usage
@@ -164,6 +165,12 @@ class PodWorker:
         if name not in self._supervisors or self.pod.container(name).process != "running":
             return None
         return container_named(self.spec, name), self._supervisors[name].process
+
+    def running_containers(self) -> list[RunningContainer]:
+        meta = self.spec["metadata"]
+        names = [each["name"] for each in all_containers(self.spec)]
+        found = [(name, each[1].pid) for name in names if (each := self.running(name)) is not None]
+        return [RunningContainer(meta["namespace"], meta["name"], self.uid, name, pid) for name, pid in found]
 
     def _status(self) -> Object:
         if self._silent:

@@ -1,0 +1,1 @@
+"""HorizontalPodAutoscalers: replicas follow what pods use, as kube-controller-manager 1.35 computes it."""
