@@ -168,10 +168,11 @@ def test_a_node_that_does_not_answer_is_named(api: Api, node: EchoNode) -> None:
         assert b"connect: connection refused" in answer
 
 
-def test_a_pod_on_a_simulated_node_is_not_debugged_and_it_is_said(api: Api) -> None:
+def test_a_container_is_added_to_debug_a_pod_on_any_node_and_is_entered_on_none_that_is_simulated(api: Api) -> None:
     added = {"spec": {"ephemeralContainers": [{"name": "debugger", "image": "x"}]}}
-    answer = api.merge(f"{PODS}/shadow/ephemeralcontainers", added)
-    message = "pod shadow cannot be debugged: node fake is simulated, and nothing is really run there"
-    assert (answer.code, answer.body["message"]) == (400, message)
     assert api.merge(f"{PODS}/web/ephemeralcontainers", added).code == 200
-    assert api.get(f"{PODS}/shadow/ephemeralcontainers").code == 200
+    assert api.merge(f"{PODS}/shadow/ephemeralcontainers", added).code == 200
+    found = api.get(f"{PODS}/shadow/ephemeralcontainers")
+    assert found.body["spec"]["ephemeralContainers"][0]["name"] == "debugger"
+    refused = api.get(f"{PODS}/shadow/log?container=debugger")
+    assert (refused.code, "node fake is simulated" in refused.body["message"]) == (400, True)

@@ -23,6 +23,7 @@ from tests.e2e.stories import (
     jobs,
     leader_worker_sets,
     nodes,
+    pods,
     services,
     stateful_sets,
 )
@@ -38,6 +39,7 @@ STORIES = (
     *jobs.STORIES,
     *housekeeping.STORIES,
     *services.STORIES,
+    *pods.STORIES,
     *devices.STORIES,
 )
 AT_ONCE = 16

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -98,3 +99,33 @@ def test_a_stage_that_is_not_understood_says_why(newest: Kubectl) -> None:
         assert 'line 1: the function "frobnicate" is not known here' in newest("describe", "stage", "wrong")
     finally:
         newest("delete", "stage", "wrong")
+
+
+def test_a_pod_is_resized_in_place_and_waits_where_it_is_too_large(newest: Kubectl) -> None:
+    resources = {"requests": {"cpu": "100m"}}
+    main = {"name": "main", "image": "app:1", "resources": resources}
+    newest.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [main]}})
+    newest("wait", "pod", "p", "--for=condition=Ready", "--timeout=20s")
+    newest("patch", "pod", "p", "--subresource=resize", "-p", resize("200m"))
+    newest("wait", "pod", "p", "--for=jsonpath={.status.containerStatuses[0].resources.requests.cpu}=200m")
+    newest("patch", "pod", "p", "--subresource=resize", "-p", resize("5000"))
+    newest("wait", "pod", "p", "--for=condition=PodResizePending", "--timeout=20s")
+    told = newest("describe", "pod", "p")
+    for words in ("ResizeStarted", "ResizeCompleted", "ResizeInfeasible", "Node didn't have enough capacity: cpu"):
+        assert words in told, words
+    refused = newest.fails("patch", "pod", "p", "--subresource=resize", "-p", resize(None))
+    assert "resource requests cannot be removed" in refused
+
+
+def test_a_container_is_added_to_debug_a_pod(newest: Kubectl) -> None:
+    newest("run", "p", "--image=app:1")
+    newest("wait", "pod", "p", "--for=condition=Ready", "--timeout=20s")
+    newest("debug", "p", "--image=busybox", "--target=p", "--profile=general", "-c", "debugger", "--", "sleep", "100")
+    newest("wait", "pod", "p", "--for=jsonpath={.status.ephemeralContainerStatuses[0].state.running}")
+    told = newest("describe", "pod", "p")
+    assert "Ephemeral Containers:\n  debugger:" in told
+    assert shown(newest, "p")[1:3] == ["1/1", "Running"]
+
+
+def resize(cpu: str | None) -> str:
+    return json.dumps({"spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": cpu}}}]}})

@@ -14,6 +14,7 @@ from mooring.kube.schemas import apply_defaults
 from mooring.kube.status import BadRequestError, ConflictError, InvalidError
 from mooring.registry.core import Core
 from mooring.registry.objects import body
+from mooring.registry.pod_sections import kept_metadata, resized, with_spec
 from mooring.registry.request_body import blank, check_fields, decoded, own_metadata, own_object, own_status
 from mooring.registry.resources import Resource
 from mooring.registry.write_options import Options
@@ -35,7 +36,7 @@ _MISSING: Final = object()
 _SECTIONS: Final[dict[str, Callable[[Object, Object], Object]]] = {
     "ephemeralcontainers": lambda given, current: with_spec(given, current, "ephemeralContainers"),
     "finalize": lambda given, current: with_spec(given, current, "finalizers"),
-    "resize": lambda given, current: resized(given, current),
+    "resize": resized,
 }
 
 
@@ -56,6 +57,8 @@ def merge(
     schema = core.schema(resource)
     if subresource in _SECTIONS:
         given = _SECTIONS[subresource](given, current)
+        if resource.kind == "Pod":
+            metadata = kept_metadata(metadata, was)
     if subresource in ("status", "approval"):
         if resource.custom:
             # A custom status write is about nothing but status.
@@ -159,25 +162,6 @@ def _take_over(core: Core, resource: Resource, metadata: Object, was: Object, na
         raise InvalidError(resource.kind, resource.group, name, [*errors, *errors])
     kept = {key: value for key, value in metadata.items() if key not in SYSTEM and key != "selfLink"}
     return kept | {key: was[key] for key in ("name", "namespace", *SYSTEM) if key in was}
-
-
-def with_spec(given: Object, current: Object, name: str) -> Object:
-    """The current object with one field of its spec from the given one."""
-    spec = {key: value for key, value in current.get("spec", {}).items() if key != name}
-    wanted = (given.get("spec") or {}).get(name)
-    if wanted:
-        spec[name] = wanted
-    return {**current, "spec": spec, "metadata": given.get("metadata")}
-
-
-def resized(given: Object, current: Object) -> Object:
-    """The current pod with the resources of the given one's containers."""
-    wanted = {each.get("name"): each for each in (given.get("spec") or {}).get("containers") or ()}
-    containers = [
-        {**each, "resources": wanted[each["name"]].get("resources") or {}} if each["name"] in wanted else each
-        for each in current["spec"]["containers"]
-    ]
-    return {**current, "spec": {**current["spec"], "containers": containers}, "metadata": given.get("metadata")}
 
 
 def is_finished(obj: Object) -> bool:

@@ -16,12 +16,13 @@ import msgspec
 
 from mooring.api.apps import owners as apps
 from mooring.api.core import types as core
-from mooring.api.core.views import Namespace, Node, Pod, PodStatus, Service
+from mooring.api.core.views import Namespace, Node, Pod, Service
 from mooring.api.kinds import Key, Kind
 from mooring.api.policy import budgets as policy
 from mooring.api.policy.views import PodDisruptionBudget
 from mooring.placement.engine import Engine
 from mooring.placement.overlay import Assumption, Overlay
+from mooring.placement.plugins.resources import has_what_it_asks_for
 from mooring.placement.pods import PodInfo
 from mooring.placement.scheduler_cache import SchedulerCache
 from mooring.runtime.dispatcher.store import Changed
@@ -293,7 +294,7 @@ def _same_to_placement(old: Pod, new: Pod) -> bool:
         and old.spec == new.spec
         and before.resource_claim_statuses == after.resource_claim_statuses
         and (not new.metadata.deleting or before.conditions == after.conditions)
-        and _resources(before) == _resources(after)
+        and _resizes(old) == _resizes(new)
     )
 
 
@@ -304,10 +305,16 @@ def _asks_differently(old: Pod, new: Pod) -> bool:
     return lost_nomination or claims_made or old.spec != new.spec or old.metadata.labels != new.metadata.labels
 
 
-def _resources(status: PodStatus) -> list[tuple[Any, ...]]:
-    """Resources that a node reports, with the condition of a resize: absent unless pods are resized in place."""
+def _resizes(pod: Pod) -> list[tuple[Any, ...]]:
+    """What a node reports of containers that have something else than they ask for, with the condition of a resize."""
+    spec, status = pod.spec, pod.status
+    asked = {each.name: each.resources for each in (*(spec.containers or ()), *(spec.init_containers or ()))}
     every = (*status.container_statuses, *status.init_container_statuses)
-    found: list[tuple[Any, ...]] = [(c.name, c.resources, c.allocated_resources) for c in every if c.resources]
+    found: list[tuple[Any, ...]] = [
+        (each.name, each.resources, each.allocated_resources)
+        for each in every
+        if each.resources is not None and not has_what_it_asks_for(asked.get(each.name), each)
+    ]
     return [*found, *((c.status, c.reason) for c in status.conditions if c.type == "PodResizePending")]
 
 

@@ -118,7 +118,7 @@ def test_what_cannot_be_entered_is_said_at_once(cluster: Kubectl) -> None:
     assert SIMULATED in cluster.fails("exec", "shadow", "--", "ls")
     assert SIMULATED in cluster.fails("attach", "shadow")
     assert SIMULATED in cluster.fails("port-forward", "pod/shadow", ":80")
-    assert SIMULATED in cluster.fails("debug", "shadow", "--image=x", "--profile=general", "--", "ls")
+    assert SIMULATED in cluster.fails("debug", "-i", "shadow", "--image=x", "--profile=general", "--", "ls")
     assert SIMULATED in cluster.fails("get", "--raw", "/api/v1/namespaces/default/pods/shadow:80/proxy/")
     assert "container nobody is not valid for pod web" in cluster.fails("exec", "web", "-c", "nobody", "--", "ls")
     assert '"no-such-command"' in cluster.fails("exec", "web", "--", "no-such-command")

@@ -35,8 +35,14 @@ class ContainerPort(core.ContainerPort, frozen=True):
     name: str = ""
 
 
+class ContainerResizePolicy(View, frozen=True):
+    resource_name: str = ""
+    restart_policy: str = ""
+
+
 class Container(core.Container, frozen=True):
     ports: tuple[ContainerPort, ...] | None = None
+    resize_policy: tuple[ContainerResizePolicy, ...] = ()
 
 
 class Toleration(core.Toleration, frozen=True):
@@ -46,6 +52,7 @@ class Toleration(core.Toleration, frozen=True):
 class PodSpec(core.PodSpec, frozen=True):
     containers: tuple[Container, ...] | None = None
     init_containers: tuple[Container, ...] | None = None
+    ephemeral_containers: tuple[Container, ...] = ()
     tolerations: tuple[Toleration, ...] | None = None
     host_network: bool = False
     hostname: str = ""
@@ -69,10 +76,32 @@ class ContainerState(View, frozen=True):
     terminated: ContainerEnd | None = None
 
 
+class ContainerRun(View, frozen=True):
+    started_at: str | None = None
+    finished_at: str | None = None
+
+
+class PreviousState(View, frozen=True):
+    """How the run before the present one went, of a container that was restarted."""
+
+    terminated: ContainerRun | None = None
+
+
 class ContainerStatus(core.ContainerStatus, frozen=True):
     ready: bool = False
     restart_count: int = 0
     state: ContainerState = ContainerState()
+    last_state: PreviousState = PreviousState()
+
+
+class EphemeralState(View, frozen=True):
+    running: ContainerRun | None = None
+    terminated: ContainerRun | None = None
+
+
+class EphemeralContainerStatus(View, frozen=True):
+    name: str = ""
+    state: EphemeralState = EphemeralState()
 
 
 class PodAddress(View, frozen=True):
@@ -86,6 +115,8 @@ class PodStatus(core.PodStatus, frozen=True):
     conditions: tuple[Condition, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()
     container_statuses: tuple[ContainerStatus, ...] = ()
+    ephemeral_container_statuses: tuple[EphemeralContainerStatus, ...] = ()
+    observed_generation: int = 0
 
 
 class Pod(View, frozen=True):

@@ -4,7 +4,6 @@ Logs, streams and proxies need kubelets (`connectors`); a server that talks to n
 asked to debug a pod where nothing runs.
 """
 
-from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
@@ -13,10 +12,9 @@ from mooring.apiserver.handlers.token_requests import create_token
 from mooring.apiserver.messages.bodies import decode_object
 from mooring.apiserver.messages.options import DeleteOptions, delete_options_of, write_options
 from mooring.apiserver.messages.responses import Response, json_response
-from mooring.apiserver.nodes.kubelets import is_simulated
 from mooring.apiserver.webhooks.options import write_options_object
 from mooring.kube.objects import Object
-from mooring.kube.status import BadRequestError, NotFoundError
+from mooring.kube.status import BadRequestError
 
 __all__ = ["bind", "create_sub", "refuse_unserved"]
 
@@ -38,8 +36,6 @@ _CREATED: Final[Object] = {"kind": "Status", "apiVersion": "v1", "metadata": {},
 def refuse_unserved(context: Context, call: Call) -> None:
     """Say of sub-resources that real servers have, and this one has not, that it is so."""
     resource, target = call.resource, call.target
-    if (resource.plural, target.subresource) == ("pods", "ephemeralcontainers") and call.request.method != "GET":
-        _refuse_simulated(context, call)
     if resource.group or (resource.plural, target.subresource) not in _UNSERVED:
         return
     # Who asks about an object that is not there wants to hear that first.
@@ -47,16 +43,6 @@ def refuse_unserved(context: Context, call: Call) -> None:
     if resource.plural == "pods" and not found["spec"].get("nodeName"):
         raise BadRequestError(f"pod {target.name} does not have a host assigned")
     raise not_served(f"{resource.plural}/{target.subresource}")
-
-
-def _refuse_simulated(context: Context, call: Call) -> None:
-    """A container that is added to debug a pod would never start there, and kubectl would wait for it."""
-    registry = context.registry
-    name = registry.get(call.resource, call.namespace, call.target.name)["spec"].get("nodeName")
-    with suppress(NotFoundError):
-        if name and is_simulated(registry.get(registry.resource("v1", "Node"), "", name)):
-            why = f"node {name} is simulated, and nothing is really run there"
-            raise BadRequestError(f"pod {call.target.name} cannot be debugged: {why}")
 
 
 async def create_sub(context: Context, call: Call) -> Response:

@@ -18,6 +18,7 @@ from mooring.client.reflector import Reflector
 from mooring.client.transport import AsyncTransport, Change, Item, Scope, plain
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
+from mooring.nodes.process.allocations import Allocations
 from mooring.nodes.process.containers.environment.fields import NodeFields
 from mooring.nodes.process.containers.environment.service_links import ApiAddress, ServiceLister
 from mooring.nodes.process.containers.proc import kill_marked, mark_of
@@ -158,6 +159,7 @@ class Kubelet:
             tokens=TokenManager(transport, _now),
             services=ServiceLister(transport),
             api=api,
+            allocations=Allocations(machine.allocatable),
         )
         self._workers: dict[str, PodWorker] = {}
         self._usage = UsageSampler(self._running_containers, _now)

@@ -10,6 +10,7 @@ from datetime import datetime
 from mooring.client.transport import AsyncTransport
 from mooring.kube.objects import Object
 from mooring.kube.status import NotFoundError
+from mooring.nodes.process.allocations import Allocations
 from mooring.nodes.process.containers.environment.fields import NodeFields
 from mooring.nodes.process.containers.environment.service_links import ApiAddress, ServiceLister
 from mooring.nodes.process.containers.environment.variables import Sources
@@ -43,6 +44,7 @@ class NodeContext:
     tokens: TokenManager
     services: ServiceLister
     api: ApiAddress
+    allocations: Allocations
 
     def record(self, about: Object, kind: str, told: RecordEvent) -> None:
         """Write an event about an object. A lost event never matters to anything else."""

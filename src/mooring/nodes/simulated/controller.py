@@ -17,6 +17,7 @@ from mooring.api.core.views import Node, Pod
 from mooring.api.kinds import Key
 from mooring.nodes.addresses import Addresses, host_address, pod_address
 from mooring.nodes.simulated.kubelet import make_lease, node_status, renew_lease, renewed_at
+from mooring.nodes.simulated.pod_changes import changes_of, is_changed
 from mooring.nodes.simulated.pod_events import creating, is_being_created, start_events, stop_events
 from mooring.nodes.simulated.pods import START_DELAY, due, is_started, recover, step
 from mooring.nodes.stages.kinds import STAGE, WHOLE_NODE, WHOLE_POD
@@ -91,6 +92,7 @@ class _Pods:
         self._all = view.list(POD, "node", node.metadata.name)
         self._taken: set[str] | None = None
         self._records_events = not node.metadata.annotations.quiet
+        self._changed: list[Pod] = []
         self.events: list[Event] = []
 
     def writes(self) -> Iterator[Write]:
@@ -102,12 +104,16 @@ class _Pods:
                 if staged or (self._stages.drives_pods and _is_begun(pod)):
                     continue
             yield from self._pod_writes(pod)
+        if self._changed:
+            yield from self._change_writes()
 
     def _pod_writes(self, pod: Pod) -> Iterator[Write]:
         when = due(pod, self._delay)
         if when is None or not self._view.reached(when):
             if self._node.ready and (again := recover(pod, self._view.now)) is not None:
                 yield again
+            elif is_changed(pod):
+                self._changed.append(pod)
             elif self._records_events and _is_new(pod):
                 yield creating(pod, self._view)
         elif is_started(pod) or pod.metadata.deleting:
@@ -118,6 +124,12 @@ class _Pods:
             if self._records_events:
                 self.events += start_events(pod)
             yield step(pod, self._view.now, self._place(pod))
+
+    def _change_writes(self) -> Iterator[Write]:
+        for write, events in changes_of(self._changed, self._all, self._node, self._view):
+            if self._records_events:
+                self.events += events
+            yield write
 
     def _addresses(self) -> set[str]:
         if self._taken is None:

@@ -12,7 +12,7 @@ from mooring.api.core.views import Container, Pod
 from mooring.api.kinds import key_of
 from mooring.api.meta import Condition
 from mooring.kube.objects import Object
-from mooring.nodes.simulated.pods import container_status
+from mooring.nodes.simulated.containers import container_status
 from mooring.runtime.decision import Event, Patch, status
 from mooring.runtime.view import View
 from mooring.workloads.conditions import pod_conditions

@@ -8,17 +8,23 @@ up its grace. One whose activeDeadlineSeconds are over is ended, as a kubelet do
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
 from mooring.api.conditions import is_true
-from mooring.api.core.views import Container, Pod
+from mooring.api.core.views import Pod
 from mooring.api.kinds import key_of
 from mooring.api.meta import Condition
 from mooring.kube.durations import parse_duration
 from mooring.kube.times import moment, timestamp
 from mooring.nodes.addresses import Addresses
+from mooring.nodes.simulated.containers import (
+    KILLED,
+    ended_statuses,
+    ephemeral_statuses,
+    init_statuses,
+    started_status,
+)
 from mooring.runtime.decision import Delete, Patch, Write, status
 from mooring.workloads.conditions import AT_ONCE, bound_at, pod_conditions
 from mooring.workloads.kinds import POD
@@ -26,8 +32,6 @@ from mooring.workloads.kinds import POD
 START_DELAY = timedelta(seconds=1)
 STOP_DELAY = timedelta(seconds=1)
 TASK_DURATION = timedelta(seconds=10)
-# The exit code of a container that was killed.
-KILLED = 137
 _OVERDUE = "Pod was active on the node longer than the specified deadline"
 # The conditions of a pod whose containers run.
 _STARTED = tuple(
@@ -117,13 +121,17 @@ def _start(pod: Pod, now: datetime, addresses: Addresses | None) -> Patch:
     body: dict[str, Any] = {
         "phase": "Running",
         "startTime": timestamp(now),
-        "containerStatuses": _containers(pod, running, ready=True),
+        "containerStatuses": [started_status(each, running, ready=True) for each in pod.spec.containers or ()],
     }
+    if pod.metadata.generation:
+        body["observedGeneration"] = pod.metadata.generation
     conditions = pod_conditions(pod, now, *_STARTED)
     if conditions is not None:
         body["conditions"] = conditions
     if pod.spec.init_containers:
-        body["initContainerStatuses"] = _init_containers(pod.spec.init_containers, running, now)
+        body["initContainerStatuses"] = init_statuses(pod, now, {})
+    if pod.spec.ephemeral_containers:
+        body["ephemeralContainerStatuses"] = ephemeral_statuses(pod, now)
     if addresses is not None:
         body |= {
             "hostIP": addresses.host,
@@ -139,44 +147,10 @@ def _end(pod: Pod, code: int, now: datetime, **why: str) -> Patch:
     phase = "Failed" if code else "Succeeded"
     told = "PodFailed" if code else "PodCompleted"
     wanted = [Condition(kind, "False", told) for kind in ("Ready", "ContainersReady")]
-    ended = {
-        "terminated": {
-            "exitCode": code,
-            "reason": "Error" if code else "Completed",
-            "startedAt": pod.status.start_time or timestamp(now),
-            "finishedAt": timestamp(now),
-        }
-    }
-    body: dict[str, Any] = {"phase": phase, "containerStatuses": _containers(pod, ended, ready=False), **why}
+    body: dict[str, Any] = {"phase": phase, "containerStatuses": ended_statuses(pod, code, now), **why}
+    if pod.spec.ephemeral_containers:
+        body["ephemeralContainerStatuses"] = ephemeral_statuses(pod, now, ended=True)
     conditions = pod_conditions(pod, now, *wanted)
     if conditions is not None:
         body["conditions"] = conditions
     return status(POD, pod, body)
-
-
-def _containers(pod: Pod, state: dict[str, Any], *, ready: bool) -> list[dict[str, Any]]:
-    return [container_status(container, state, ready=ready) for container in pod.spec.containers or ()]
-
-
-def _init_containers(containers: Iterable[Container], running: dict[str, Any], now: datetime) -> list[dict[str, Any]]:
-    """Those that prepare a pod have ended when it starts; those that accompany it run on."""
-    moments = {"startedAt": timestamp(now), "finishedAt": timestamp(now)}
-    done = {"terminated": {"exitCode": 0, "reason": "Completed", **moments}}
-    return [
-        container_status(each, running, ready=True)
-        if each.restart_policy == "Always"
-        else container_status(each, done, ready=True) | {"started": False}
-        for each in containers
-    ]
-
-
-def container_status(container: Container, state: dict[str, Any], *, ready: bool) -> dict[str, Any]:
-    return {
-        "name": container.name,
-        "image": container.image,
-        "imageID": "",
-        "ready": ready,
-        "started": ready,
-        "restartCount": 0,
-        "state": state,
-    }

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from mooring.api.core.types import Container, ContainerStatus, Pod, PodSpec, ResourceList
+from mooring.api.core.types import Container, ContainerStatus, Pod, PodSpec, ResourceList, ResourceRequirements
 from mooring.kube.names import is_qualified_name
 from mooring.kube.quantities import ZERO, Quantity, parse_quantity
 
@@ -132,11 +132,23 @@ def _cpu_memory(total: Mapping[str, Quantity]) -> tuple[int, int]:
     return total.get("cpu", ZERO).milli_value, total.get("memory", ZERO).value
 
 
+def has_what_it_asks_for(asked: ResourceRequirements | None, status: ContainerStatus) -> bool:
+    """Whether a node reports of a container what it asks for anyway, as it does of nearly all."""
+    wanted = (asked.requests if asked is not None else None) or {}
+    reported = status.resources.requests if status.resources is not None else None
+    return (reported or {}) == wanted and (status.allocated_resources or {}) == wanted
+
+
 def _statuses(pod: Pod) -> dict[str, ContainerStatus]:
+    """Of the containers that have something else than they ask for."""
     named: Iterable[ContainerStatus] = (pod.status.container_statuses or ()) + (
         pod.status.init_container_statuses or ()
     )
-    return {s.name: s for s in named if s.resources is not None}
+    reported = [status for status in named if status.resources is not None]
+    if not reported:
+        return {}
+    asked = {each.name: each.resources for each in (*(pod.spec.containers or ()), *(pod.spec.init_containers or ()))}
+    return {each.name: each for each in reported if not has_what_it_asks_for(asked.get(each.name), each)}
 
 
 def _resize_infeasible(pod: Pod) -> bool:

@@ -11,6 +11,7 @@ from mooring.api.core.pod_templates import default_template
 from mooring.api.core.validation import kinds as kinds_validation
 from mooring.api.core.validation import status as validation_status
 from mooring.api.core.validation.pods import validate_live_pod
+from mooring.api.core.validation.resize import validate_resize
 from mooring.api.core.validation.updates import validate_pod_update
 from mooring.kube.errors import FieldError
 from mooring.kube.objects import Object
@@ -47,7 +48,7 @@ def _validate_debugged_pod(new: Object, old: Object) -> list[FieldError]:
 
 
 def _validate_resized_pod(new: Object, old: Object) -> list[FieldError]:
-    return validate_pod_once(new, validate_live_pod) + validation_status.validate_resize(new, old)
+    return validate_resize(new, old, validate_pod_once(new, validate_live_pod))
 
 
 _POD_SECTIONS: Final = {"ephemeralcontainers": _validate_debugged_pod, "resize": _validate_resized_pod}

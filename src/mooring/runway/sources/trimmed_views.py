@@ -7,10 +7,11 @@ from typing import Any, Final
 
 import msgspec
 
-from mooring.api.core.types import ConditionSummary, ContainerStatus, Node, Pod, PodStatus, Volume
+from mooring.api.core.types import ConditionSummary, Container, ContainerStatus, Node, Pod, PodStatus, Volume
 from mooring.api.core.views import PersistentVolumeClaim
 from mooring.api.resource.views import DeviceClass, ResourceClaim, ResourceClaimTemplate
 from mooring.api.storage.views import PersistentVolume, StorageClass
+from mooring.placement.plugins.resources import has_what_it_asks_for
 from mooring.placement.volumes.storage_cache import STORAGE_VIEWS
 from mooring.placement.workloads.owners import PodTemplate, Workload, controller_of
 
@@ -40,7 +41,7 @@ def trimmed(view: Any) -> Any:
         spec = replace(view.spec, volumes=_volumes(view.spec.volumes))
         # The claim of an ephemeral volume tells by the uid whose it is.
         owns = any(volume.ephemeral is not None for volume in spec.volumes or ()) or spec.resource_claims
-        return Pod(view.metadata if owns else replace(view.metadata, uid=""), spec, _status(view.status))
+        return Pod(view.metadata if owns else replace(view.metadata, uid=""), spec, _status(view))
     if isinstance(view, DeviceClass):
         return replace(view, spec=replace(view.spec, config=None))
     if isinstance(view, ResourceClaim):
@@ -93,14 +94,15 @@ def _with_trimmed_templates(view: Any) -> Any:
     return view
 
 
-def _status(status: PodStatus) -> PodStatus:
+def _status(pod: Pod) -> PodStatus:
+    spec, status = pod.spec, pod.status
     return PodStatus(
         status.phase,
         status.start_time,
         status.nominated_node_name,
         _conditions(status.conditions, _POD_CONDITIONS),
-        _reporting(status.container_statuses),
-        _reporting(status.init_container_statuses),
+        _reporting(spec.containers, status.container_statuses),
+        _reporting(spec.init_containers, status.init_container_statuses),
         status.resource_claim_statuses,
     )
 
@@ -111,9 +113,13 @@ def _conditions(
     return tuple(ConditionSummary(c.type, c.status, c.reason) for c in conditions or () if c.type in kept) or None
 
 
-def _reporting(statuses: tuple[ContainerStatus, ...] | None) -> tuple[ContainerStatus, ...] | None:
-    """Statuses count when a node reports resources in one of them."""
-    return statuses if any(s.resources or s.allocated_resources for s in statuses or ()) else None
+def _reporting(
+    containers: tuple[Container, ...] | None, statuses: tuple[ContainerStatus, ...] | None
+) -> tuple[ContainerStatus, ...] | None:
+    """Statuses count when one of them reports other resources than its container asks for."""
+    asked = {each.name: each.resources for each in containers or ()}
+    reported = [each for each in statuses or () if each.resources is not None]
+    return statuses if any(not has_what_it_asks_for(asked.get(each.name), each) for each in reported) else None
 
 
 def _unconfigured(claim: ResourceClaim) -> ResourceClaim:

@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from mooring.api.core.addresses import check_ip, family_of, is_ip
-from mooring.api.core.resources import qos_class
 from mooring.api.core.validation.meta import check_label_key, check_texts
 from mooring.kube.errors import Enum, FieldError, forbidden, invalid
 from mooring.kube.names import is_dns1123_subdomain
 
-__all__ = ["check_conditions", "validate_ephemeral_update", "validate_pod_status_update", "validate_resize"]
+__all__ = ["check_conditions", "validate_ephemeral_update", "validate_pod_status_update"]
 
 Object = Mapping[str, Any]
 Errors = list[FieldError]
@@ -17,7 +16,6 @@ Errors = list[FieldError]
 _SYSTEM_CONDITIONS: Final = frozenset({"PodScheduled", "Ready", "Initialized"})
 _STATUSES: Final = ("False", "True", "Unknown")
 _MIRROR: Final = "kubernetes.io/config.mirror"
-_RESIZABLE: Final = ("cpu", "memory")
 
 
 def validate_pod_status_update(new: Object, old: Object) -> list[FieldError]:
@@ -107,7 +105,7 @@ _SUPPORTED: Final = 'supported values: "False", "True", "Unknown"'
 def validate_ephemeral_update(new: Object, old: Object) -> list[FieldError]:
     """Containers for debugging can be added, and nothing else."""
     if _MIRROR in old["metadata"].get("annotations", {}):
-        return [forbidden("", "static pods do not support ephemeral containers")]
+        return [forbidden("[]", "static pods do not support ephemeral containers")]
     errors: Errors = []
     given = {each["name"]: each for each in new["spec"].get("ephemeralContainers", ())}
     for was in old["spec"].get("ephemeralContainers", ()):
@@ -120,33 +118,3 @@ def validate_ephemeral_update(new: Object, old: Object) -> list[FieldError]:
             detail = f'existing ephemeral containers "{name}" may not be changed\nchanged: {", ".join(changed)}'
             errors.append(forbidden("spec.ephemeralContainers", detail))
     return errors
-
-
-def validate_resize(new: Object, old: Object) -> list[FieldError]:
-    """CPU and memory of running containers may change, but not what the pod counts as."""
-    if _MIRROR in old["metadata"].get("annotations", {}):
-        return [forbidden("", "static pods cannot be resized")]
-    errors: Errors = []
-    spec, was = new["spec"], old["spec"]
-    quality = old["status"].get("qosClass", "")
-    if qos_class(dict(spec)) != quality:
-        detail = "Pod QOS Class may not change as a result of resizing"
-        errors.append(invalid("spec", Enum(quality), detail))
-    pairs = list(zip(spec["containers"], was["containers"], strict=True))
-    for index, (container, before) in enumerate(pairs):
-        for name in ("requests", "limits"):
-            if before["resources"].get(name, {}).keys() - container["resources"].get(name, {}).keys():
-                path = f"spec.containers[{index}].resources.{name}"
-                errors.append(forbidden(path, f"resource {name} cannot be removed"))
-    if any(_fixed(container) != _fixed(before) for container, before in pairs):
-        errors.append(forbidden("spec", "only cpu and memory resources are mutable"))
-    return errors
-
-
-def _fixed(container: Object) -> dict[str, Any]:
-    """What of a container cannot be resized."""
-    kept: dict[str, Any] = {}
-    for name in ("requests", "limits"):
-        amounts = container["resources"].get(name, {})
-        kept[name] = {key: amount for key, amount in amounts.items() if key not in _RESIZABLE}
-    return {**container, "resources": kept, "resizePolicy": None}

@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from mooring.nodes.process.containers.launch import ID, Launch
+from mooring.nodes.process.containers.limits import changed_limits
 from mooring.nodes.process.containers.proc import children, family, kill_marked, memory_of
+from mooring.nodes.process.containers.sandbox.cgroups import ControlGroups
 from mooring.nodes.process.containers.sandbox.machine_view import binds_descriptors
 from mooring.nodes.process.containers.streams.stdio import ContainerStdio
 from mooring.nodes.process.containers.streams.terminal import terminal_pair
@@ -103,6 +105,10 @@ class ContainerProcess:
                 os.killpg(self._process.pid, signal.SIGKILL)
         if not self.order.sandboxed:
             kill_marked(self.order.id, ID)
+
+    def change_limits(self, groups: ControlGroups, name: str, *, memory: int | None, cpu: int | None) -> None:
+        """Hold it to other limits from now on. Raises LimitRefused and OSError."""
+        self.order = changed_limits(self.order, groups, self._process.pid, name, memory=memory, cpu=cpu)
 
     def over_limit(self) -> bool:
         """Whether its processes hold more memory than they may; from then on that is why it ends.

@@ -8,9 +8,11 @@ from collections.abc import Callable
 from typing import Final
 
 from mooring.kube.objects import Object
+from mooring.nodes.process.containers.limits import LimitRefused
 from mooring.nodes.process.containers.prober import run_handler
 from mooring.nodes.process.containers.probes import ProbeTiming, ProbeVerdict
 from mooring.nodes.process.containers.processes import ContainerProcess
+from mooring.nodes.process.containers.start import limit_of
 from mooring.nodes.process.containers.termination_message import termination_message
 from mooring.nodes.process.logs import last_words
 from mooring.nodes.process.node_context import NodeContext
@@ -50,6 +52,8 @@ class ContainerSupervisor:
         self._post, self._record, self._probe_failed = post, record, probe_failed
         self._started = context.clock()
         self._hook = (container.get("lifecycle") or {}).get("postStart")
+        self._others: list[asyncio.Task[None]] = []
+        self._holds_to_memory = False
 
     @property
     def settles_at_once(self) -> bool:
@@ -62,16 +66,29 @@ class ContainerSupervisor:
 
     async def run(self) -> None:
         """Run until the container has ended. `Ended` is the last event that is posted."""
-        others = [asyncio.create_task(self._accompany())]
-        if self.process.order.memory is not None:
-            others.append(asyncio.create_task(self._watch_memory()))
+        self._others.append(asyncio.create_task(self._accompany()))
+        self._hold_to_memory()
         try:
             code = await self.process.wait()
         finally:
-            for task in others:
+            for task in self._others:
                 task.cancel()
-            await asyncio.gather(*others, return_exceptions=True)
+            await asyncio.gather(*self._others, return_exceptions=True)
         self._post(Ended(self._name, await asyncio.to_thread(self._end_and_release, code)))
+
+    async def change_limits(self, resources: Object) -> str:
+        """Hold the container to the limits of these resources; why that cannot be done now, or nothing."""
+        container = {"resources": resources}
+        memory, cpu = limit_of(container, "memory"), limit_of(container, "cpu")
+        groups = self._context.isolation.control_groups
+        try:
+            await asyncio.to_thread(self.process.change_limits, groups, self._name, memory=memory, cpu=cpu)
+        except LimitRefused as refused:
+            return str(refused)
+        except OSError as error:
+            return f"the limits of container {self._name} cannot be changed: {error.strerror}: {error.filename}"
+        self._hold_to_memory()
+        return ""
 
     async def stop(self, seconds: float) -> None:
         """Run the preStop hook, then send the stop signal. The pod worker kills it at the deadline."""
@@ -134,6 +151,12 @@ class ContainerSupervisor:
             if kind != "readiness" and answer.good is False and verdict.streak == timing.failures:
                 self._probe_failed(kind)
             await asyncio.sleep(timing.period)
+
+    def _hold_to_memory(self) -> None:
+        """Watch its memory from now on, once it has a limit."""
+        if self.process.order.memory is not None and not self._holds_to_memory:
+            self._holds_to_memory = True
+            self._others.append(asyncio.create_task(self._watch_memory()))
 
     async def _watch_memory(self) -> None:
         while True:

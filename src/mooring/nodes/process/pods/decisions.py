@@ -14,6 +14,7 @@ from mooring.kube.objects import Object
 from mooring.nodes.process.pods import backoff
 from mooring.nodes.process.pods.model import (
     EVICTED,
+    ChangeLimits,
     ContainerRecord,
     Kill,
     PodAction,
@@ -25,6 +26,13 @@ from mooring.nodes.process.pods.model import (
     Start,
     Stop,
     Stopping,
+)
+from mooring.nodes.process.pods.resizes import (
+    completed,
+    is_in_force,
+    is_to_be_restarted,
+    limits_change,
+    resizable_containers,
 )
 from mooring.nodes.process.pods.specs import (
     deletion_grace,
@@ -134,7 +142,7 @@ class _Round:
     def _any_alive(self, names: list[str]) -> bool:
         return any(self.pod.container(name).alive for name in names)
 
-    def _stop(self, name: str, deadline: datetime) -> None:
+    def _stop(self, name: str, deadline: datetime, why: str = "") -> None:
         known = self.pod.container(name)
         if known.process != "running":
             # One that is starting is stopped when it has started.
@@ -147,7 +155,8 @@ class _Round:
             self._keep(name, replace(known, stopping=known.stopping._replace(deadline=deadline)))
         else:
             seconds = max((deadline - self.now).total_seconds(), 0.0)
-            self.actions += (RecordEvent("Normal", "Killing", f"Stopping container {name}", name), Stop(name, seconds))
+            message = why or f"Stopping container {name}"
+            self.actions += (RecordEvent("Normal", "Killing", message, name), Stop(name, seconds))
             self._keep(name, replace(known, stopping=Stopping(deadline)))
         self.times.append(deadline)
 
@@ -182,9 +191,32 @@ class _Round:
         for container in ephemeral_containers(self.spec):
             if self.pod.container(container["name"]).process == "none":
                 self._revive(container)
+        self._resize()
         if not initialized(self.spec, self.pod) and not self._initialize():
             return
         self._run()
+
+    def _resize(self) -> None:
+        """Give running containers what they were allocated; those whose policy says so are restarted for it."""
+        for container in resizable_containers(self.spec):
+            name = container["name"]
+            known = self.pod.container(name)
+            if known.stopping is not None or is_in_force(self.pod, name, known):
+                continue
+            if is_to_be_restarted(container, self.pod, known):
+                self._keep(name, replace(known, resized=True))
+                grace = timedelta(seconds=max(deletion_grace(self.spec), _SHORTEST_GRACE_SECONDS))
+                self._stop(name, self.now + grace, f"Container {name} resize requires restart")
+                continue
+            match limits_change(self.pod, name, known, self.now):
+                case datetime() as again:
+                    self.times.append(again)
+                case ChangeLimits() as change:
+                    self._keep(name, replace(known, changing=True))
+                    self.actions.append(change)
+        if (told := completed(self.spec, self.pod)) is not None:
+            self.pod = replace(self.pod, resizing=None)
+            self.actions.append(told)
 
     def _prepare(self) -> None:
         if self.pod.prepared == "under way":
@@ -232,7 +264,7 @@ class _Round:
         known = self.pod.container(container["name"])
         if known.process != "ended" or known.end is None:
             return False
-        return not restarts(container, self.spec, known.end.code)
+        return not known.resized and not restarts(container, self.spec, known.end.code)
 
     def _sidecars_stopped(self) -> bool:
         if self.pod.ending is None:
@@ -266,9 +298,9 @@ class _Round:
 
     def _restart(self, container: Object, known: ContainerRecord) -> None:
         name = container["name"]
-        if known.end is None or not restarts(container, self.spec, known.end.code):
+        if known.end is None or not (known.resized or restarts(container, self.spec, known.end.code)):
             return
-        due = backoff.due(known)
+        due = self.now if known.resized else backoff.due(known)
         if due > self.now:
             self.times.append(due)
             if not known.backoff_recorded:
@@ -276,7 +308,7 @@ class _Round:
                 self.actions.append(RecordEvent("Warning", "BackOff", message, name))
                 self._keep(name, replace(known, backoff_recorded=True))
             return
-        again = backoff.with_pause(known, self.now)
+        again = replace(known, resized=False) if known.resized else backoff.with_pause(known, self.now)
         again = replace(again, process="starting", attempt=known.attempt + 1, last=known.end, end=None, since=None)
         self._keep(name, replace(again, blocker=None, backoff_recorded=False))
         self.actions.append(Start(name, again.attempt))

@@ -11,14 +11,19 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
+from mooring.kube.objects import Object
+
 __all__ = [
     "EVICTED",
+    "ChangeLimits",
     "ContainerRecord",
     "CreateFailed",
     "End",
     "Ended",
     "Evicted",
     "Kill",
+    "LimitsChanged",
+    "PendingResize",
     "PodAction",
     "PodEvent",
     "PodRecord",
@@ -28,6 +33,7 @@ __all__ = [
     "Probed",
     "RecordEvent",
     "Remove",
+    "ResizeInProgress",
     "Start",
     "StartBlocker",
     "Started",
@@ -87,6 +93,12 @@ class ContainerRecord:
     paused: datetime | None = None
     # Whether the BackOff event of the back-off in force was recorded.
     backoff_recorded: bool = False
+    # The requests and limits of this run; whether they are being changed, and when a change that failed is tried again.
+    resources: Object | None = None
+    changing: bool = False
+    change_again: datetime | None = None
+    # Whether it was stopped to be started with other resources, whatever its restart policy.
+    resized: bool = False
 
     @property
     def alive(self) -> bool:
@@ -97,6 +109,21 @@ class PodTermination(NamedTuple):
     """The whole pod ends; at `deadline` whatever still runs is killed."""
 
     deadline: datetime
+
+
+class PendingResize(NamedTuple):
+    """A resize that the node cannot carry out now, or never can."""
+
+    reason: str
+    message: str
+    generation: int
+
+
+class ResizeInProgress(NamedTuple):
+    """A resize that was admitted in this generation; `error` is why it does not come to its end."""
+
+    generation: int
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +139,10 @@ class PodRecord:
     # The phase is final: no container of it is ever started again.
     over: bool = False
     removed: bool = False
+    # The requests and limits that containers were given; one that is not in it has yet to be admitted.
+    allocated: Mapping[str, Object] = field(default_factory=dict)
+    pending: PendingResize | None = None
+    resizing: ResizeInProgress | None = None
 
     def container(self, name: str) -> ContainerRecord:
         return self.containers.get(name) or ContainerRecord()
@@ -158,7 +189,14 @@ class RecordEvent(NamedTuple):
     container: str = ""
 
 
-PodAction = Prepare | Start | Stop | Kill | Remove | RecordEvent
+class ChangeLimits(NamedTuple):
+    """Give a container that runs other resources."""
+
+    name: str
+    resources: Object
+
+
+PodAction = Prepare | Start | Stop | Kill | Remove | RecordEvent | ChangeLimits
 
 
 # Events: what the pod worker reports
@@ -177,6 +215,7 @@ class Started(NamedTuple):
     id: str
     settled: bool
     ready: bool
+    resources: Object | None = None
 
 
 class CreateFailed(NamedTuple):
@@ -207,11 +246,20 @@ class Evicted(NamedTuple):
     message: str
 
 
-PodEvent = Prepared | Started | CreateFailed | Ended | Probed | Evicted
+class LimitsChanged(NamedTuple):
+    """A container that runs has other resources now, or `problem` says why not."""
+
+    name: str
+    resources: Object
+    problem: str = ""
+
+
+PodEvent = Prepared | Started | CreateFailed | Ended | Probed | Evicted | LimitsChanged
 
 EVICTED = "Evicted"
 
 _RETRY_SECONDS = 5.0
+_RESIZE_RETRY_SECONDS = 10.0
 _PREPARE_RANGE_SECONDS = (0.5, 30.0)
 
 
@@ -224,8 +272,9 @@ def after(pod: PodRecord, event: PodEvent, now: datetime) -> PodRecord:
             times = 1 if pod.blocker is None else pod.blocker.times + 1
             wait = min(_PREPARE_RANGE_SECONDS[0] * 2 ** (times - 1), _PREPARE_RANGE_SECONDS[1])
             return replace(pod, prepared="no", blocker=StartBlocker("FailedMount", problem, _later(now, wait), times))
-        case Started(name, id, settled, ready):
+        case Started(name, id, settled, ready, resources):
             known = replace(pod.container(name), process="running", id=id, since=now, started=settled, blocker=None)
+            known = replace(known, resources=resources, changing=False, change_again=None)
             return pod.having(name, replace(known, ready=ready and settled))
         case CreateFailed(name, reason, message, again):
             blocker = StartBlocker(reason, message, _later(now, _RETRY_SECONDS) if again else None)
@@ -240,6 +289,8 @@ def after(pod: PodRecord, event: PodEvent, now: datetime) -> PodRecord:
             return pod.having(name, replace(known, id=end.id or known.id, stopping=None))
         case Probed():
             return _probed(pod, event)
+        case LimitsChanged():
+            return _limits_changed(pod, event, now)
         case Evicted(message):
             return pod if pod.over or pod.failure is not None else replace(pod, failure=(EVICTED, message))
 
@@ -251,6 +302,17 @@ def _probed(pod: PodRecord, probed: Probed) -> PodRecord:
     if probed.kind == "startup":
         return pod.having(probed.name, replace(known, started=probed.good))
     return pod.having(probed.name, replace(known, ready=probed.good and known.started))
+
+
+def _limits_changed(pod: PodRecord, event: LimitsChanged, now: datetime) -> PodRecord:
+    known = replace(pod.container(event.name), changing=False)
+    if known.process != "running":
+        return pod.having(event.name, known)
+    if event.problem:
+        waits = replace(known, change_again=_later(now, _RESIZE_RETRY_SECONDS))
+        resizing = None if pod.resizing is None else pod.resizing._replace(error=event.problem)
+        return replace(pod.having(event.name, waits), resizing=resizing)
+    return pod.having(event.name, replace(known, resources=event.resources, change_again=None))
 
 
 def _later(now: datetime, seconds: float) -> datetime:

@@ -9,9 +9,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
+from mooring.kube.conditions import find_condition
 from mooring.kube.objects import Object
 from mooring.kube.times import moment
-from mooring.nodes.process.pods.model import ContainerRecord, End, PodRecord
+from mooring.nodes.process.pods.model import ContainerRecord, End, PendingResize, PodRecord
+from mooring.nodes.process.pods.resizes import resizable_containers, resources_of
 from mooring.nodes.process.pods.specs import all_containers
 from mooring.nodes.process.pods.statuses import RUNTIME
 
@@ -35,7 +37,26 @@ def restored_state(spec: Object, now: datetime) -> PodRecord:
         failure=_failure(status) if phase == "Failed" else None,
         over=phase in ("Succeeded", "Failed"),
         prepared="yes" if phase in ("Succeeded", "Failed") else "no",
+        allocated={
+            each["name"]: _allocated(known.get(each["name"]) or {}, each) for each in resizable_containers(spec)
+        },
+        pending=_pending(status),
     )
+
+
+def _allocated(status: Object, container: Object) -> Object:
+    """What a container was given: what its status says, where it says something."""
+    if status.get("resources") is None:
+        return resources_of(container)
+    given = {"requests": status.get("allocatedResources"), "limits": status["resources"].get("limits")}
+    return resources_of({"resources": given})
+
+
+def _pending(status: Object) -> PendingResize | None:
+    found = find_condition(status.get("conditions") or [], "PodResizePending")
+    if found is None:
+        return None
+    return PendingResize(found.get("reason", ""), found.get("message", ""), found.get("observedGeneration", 0))
 
 
 def _failure(status: Object) -> tuple[str, str] | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from mooring.kube.conditions import conditions_of, find_condition, set_conditions
+from mooring.kube.conditions import find_condition, set_conditions
 from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
 from mooring.nodes.process.pods import backoff
 from mooring.nodes.process.pods.model import ContainerRecord, End, PodRecord
+from mooring.nodes.process.pods.resizes import resize_conditions, resources_of
 from mooring.nodes.process.pods.specs import (
     ephemeral_containers,
     full_name,
@@ -114,6 +115,11 @@ def container_status(spec: Object, container: Object, pod: PodRecord, now: datet
     }
     if known.id:
         status["containerID"] = f"{RUNTIME}://{known.id}"
+    if _has_run(known):
+        allocated = pod.allocated.get(container["name"], resources_of(container))
+        status["resources"] = (known.resources if running else None) or allocated
+        if allocated.get("requests"):
+            status["allocatedResources"] = allocated["requests"]
     return status
 
 
@@ -163,7 +169,7 @@ def _terminated(end: End) -> Object:
 
 
 def _conditions(spec: Object, pod: PodRecord, phase: str, now: datetime) -> list[Object]:
-    known = conditions_of(spec)
+    known, resizes = resize_conditions(spec, pod)
     ready = _containers_ready(spec, pod, phase)
     wanted = {
         "PodReadyToStartContainers": _condition(pod.prepared == "yes" and not pod.over),
@@ -178,7 +184,7 @@ def _conditions(spec: Object, pod: PodRecord, phase: str, now: datetime) -> list
     if generation := spec["metadata"].get("generation"):
         common["observedGeneration"] = generation
     ours = [{"type": kind, **common, **found} for kind, found in wanted.items()]
-    made = set_conditions(known, ours, timestamp(now)) or known
+    made = set_conditions(known, [*ours, *resizes], timestamp(now)) or known
     # A kubelet's own conditions stand before those of others.
     return sorted(made, key=lambda condition: condition["type"] not in wanted)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -22,11 +22,13 @@ from mooring.nodes.process.node_context import NodeContext
 from mooring.nodes.process.pods.decisions import PodDecision, decide, unhealthy
 from mooring.nodes.process.pods.model import (
     EVICTED,
+    ChangeLimits,
     CreateFailed,
     End,
     Ended,
     Evicted,
     Kill,
+    LimitsChanged,
     PodAction,
     PodEvent,
     PodRecord,
@@ -39,6 +41,7 @@ from mooring.nodes.process.pods.model import (
     Stop,
     after,
 )
+from mooring.nodes.process.pods.resizes import admitted, allocated_pod, resize_error, resources_of, wants_resize
 from mooring.nodes.process.pods.restored_state import restored_state
 from mooring.nodes.process.pods.specs import all_containers, container_named, is_preparing, main_containers
 from mooring.nodes.process.pods.status_writer import StatusWriter
@@ -68,6 +71,8 @@ class PodWorker:
         self.spec = spec
         self.gone = False
         self.pod: PodRecord = restored_state(spec, context.clock())
+        # The allocation that the node was last told of.
+        self._held: Mapping[str, Object] | None = None
         self._context = context
         self._events: list[PodEvent] = []
         self._news = asyncio.Event()
@@ -187,14 +192,31 @@ class PodWorker:
             if isinstance(each, Ended) and is_preparing(self.spec, each.name):
                 # The containers that follow use the same GPUs.
                 self._context.gpus.release(self.uid, each.name)
+        self._admit()
         decision = decide(self.spec, self.pod, now, gone=self.gone)
         self._carry_out(decision)
         return decision
+
+    def _admit(self) -> None:
+        """Ask the node for what the pod wants now."""
+        allocations = self._context.allocations
+        if self.pod.over or self.gone:
+            allocations.release(self.uid)
+            return
+        wants = wants_resize(self.spec, self.pod)
+        refusal = allocations.refusal(self.uid, self.spec, self._news.set) if wants else None
+        self.pod, told = admitted(self.spec, self.pod, refusal)
+        for each in told:
+            self._record(each)
+        if self.pod.allocated is not self._held:
+            self._held = self.pod.allocated
+            allocations.hold(self.uid, allocated_pod(self.spec, self.pod))
 
     def _carry_out(self, decision: PodDecision) -> None:
         self.pod = decision.pod
         if self.pod.over:
             self._context.gpus.release(self.uid)
+            self._context.allocations.release(self.uid)
         for action in decision.actions:
             self._act(action)
         self._status_writer.wake()
@@ -220,6 +242,8 @@ class PodWorker:
             case Kill(name):
                 if name in self._supervisors:
                     self._supervisors[name].process.kill()
+            case ChangeLimits(name, resources):
+                self._spawn(self._change_limits(name, resources), lambda why: LimitsChanged(name, resources, why))
             case RecordEvent():
                 self._record(action)
             case Remove():
@@ -250,11 +274,21 @@ class PodWorker:
                 self._post(Evicted(message))
                 return
 
+    async def _change_limits(self, name: str, resources: Object) -> None:
+        problem = ""
+        if name in self._supervisors:
+            problem = await self._supervisors[name].change_limits(resources)
+        known = self.pod.resizing
+        if problem and known is not None and known.error != problem:
+            self._record(resize_error(allocated_pod(self.spec, self.pod), known.generation, problem))
+        self._post(LimitsChanged(name, resources, problem))
+
     async def _start(self, name: str, attempt: int) -> None:
-        container = container_named(self.spec, name)
+        spec = allocated_pod(self.spec, self.pod)
+        container = container_named(spec, name)
         identity = new_id()
         try:
-            process, notes = await self._launch(container, attempt, identity)
+            process, notes = await self._launch(spec, container, attempt, identity)
         except CannotCreate as problem:
             self._record(RecordEvent("Warning", "Failed", f"Error: {problem}", name))
             self._post(problem.failed)
@@ -277,7 +311,8 @@ class PodWorker:
         )
         self._supervisors[name] = supervisor
         settled = supervisor.settles_at_once
-        self._post(Started(name, identity, settled, supervisor.ready_at_once and settled))
+        ready = supervisor.ready_at_once and settled
+        self._post(Started(name, identity, settled, ready, resources_of(container)))
         try:
             await supervisor.run()
         except Exception:
@@ -290,13 +325,13 @@ class PodWorker:
                 self._supervisors.pop(name, None)
 
     async def _launch(
-        self, container: Object, attempt: int, identity: str
+        self, spec: Object, container: Object, attempt: int, identity: str
     ) -> tuple[ContainerProcess, Sequence[RecordEvent]]:
         target = container.get("targetContainerName")
         if not target:
-            return await start(self._context, self.spec, container, attempt, identity)
+            return await start(self._context, spec, container, attempt, identity)
         joined = self.running(target)
-        found = await start_targeted(self._context, self.spec, container, identity, joined and joined[1])
+        found = await start_targeted(self._context, spec, container, identity, joined and joined[1])
         return found, ()
 
     def _probe_failed(self, name: str, kind: str) -> None:

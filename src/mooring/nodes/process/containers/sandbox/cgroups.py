@@ -53,6 +53,21 @@ class ControlGroup:
                     return int(line.split()[1]) > 0
         return False
 
+    def memory_used(self) -> int | None:
+        """The bytes that the group holds, None where nobody counts them."""
+        name = "memory.current" if self.unified else "memory.usage_in_bytes"
+        with suppress(OSError, KeyError, ValueError):
+            return int((self.folders["memory"] / name).read_text())
+        return None
+
+    def enter(self, pids: Sequence[int]) -> None:
+        """Bring processes into the group that were started outside of it."""
+        for place in self.files:
+            for pid in pids:
+                # One that has ended meanwhile needs no limit.
+                with suppress(ProcessLookupError):
+                    _write(Path(place), str(pid))
+
     def remove(self) -> None:
         """Remove the group; its last processes may still be on their way out."""
         deadline = time.monotonic() + _REMOVAL_SECONDS
@@ -71,12 +86,16 @@ class ControlGroups(NamedTuple):
         return resource in self.roots
 
     def make(self, name: str, *, memory: int | None, cpu_milli: int | None) -> ControlGroup | None:
-        """A group with these limits, as far as there are controllers for them; None without any. Raises OSError."""
+        """A group with these limits, as far as there are controllers for them; None without any. Raises OSError.
+
+        The group of a container that runs gets these limits in the place of those that it had.
+        """
         wanted = {"memory": memory, "cpu": cpu_milli}
         folders = {controller: root / name for controller, root in self.roots.items() if wanted[controller] is not None}
         if not folders:
             return None
         group = ControlGroup(folders, self.unified)
+        is_new = not any(folder.exists() for folder in folders.values())
         try:
             for folder in dict.fromkeys(folders.values()):
                 self._make_root(folder.parent)
@@ -86,7 +105,8 @@ class ControlGroups(NamedTuple):
             if cpu_milli is not None and "cpu" in folders:
                 self._limit_cpu(folders["cpu"], cpu_milli)
         except OSError:
-            group.remove()
+            if is_new:
+                group.remove()
             raise
         return group
 
@@ -117,6 +137,9 @@ class ControlGroups(NamedTuple):
                 with suppress(OSError):
                     _write(folder / name, value)
             return
+        # Memory with swap is never less than memory alone: the larger of two changes must come first.
+        with suppress(OSError):
+            _write(folder / "memory.memsw.limit_in_bytes", str(limit))
         _write(folder / "memory.limit_in_bytes", str(limit))
         with suppress(OSError):
             _write(folder / "memory.memsw.limit_in_bytes", str(limit))

@@ -1,0 +1,1 @@
+"""In-place resizes of pods, as every kind of node decides them."""
