@@ -30,7 +30,6 @@ WRITES: dict[str, tuple[str, str, Object]] = {
         "HorizontalPodAutoscaler",
         {"spec": {"maxReplicas": 3, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}}},
     ),
-    "servicecidrs.networking.k8s.io": ("networking.k8s.io/v1", "ServiceCIDR", {"spec": {"cidrs": ["10.45.0.0/24"]}}),
     "ipaddresses.networking.k8s.io": (
         "networking.k8s.io/v1",
         "IPAddress",

@@ -44,7 +44,6 @@ STORED_ONLY: Final = (
         "a HorizontalPodAutoscaler",
         "no metrics are read, and replicas stay as they are",
     ),
-    StoredOnly("servicecidrs.networking.k8s.io", "a ServiceCIDR", "no Service gets an address of it"),
     StoredOnly("ipaddresses.networking.k8s.io", "an IPAddress", "no Service is kept from that address"),
     StoredOnly(
         "flowschemas.flowcontrol.apiserver.k8s.io", "a FlowSchema", "every user gets the same share of the server"
