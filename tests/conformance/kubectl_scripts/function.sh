@@ -19,6 +19,8 @@ kube::etcd::start() { :; }
 kube::etcd::cleanup() { :; }
 # Upstream asks sed for its help in a pipe that breaks at times on a busy machine.
 kube::util::ensure-gnu-sed() { SED=sed; }
+# It looks whether the server was started with upstream's own authority.
+kube::util::test_client_certificate_authentication_enabled() { :; }
 
 setup
 export SUPPORTED_RESOURCES=("*")
@@ -33,6 +35,8 @@ WHAT=chosen
 record_command() {
     set +o nounset
     set +o errexit
+    # Upstream's functions find the namespace that the one before them made.
+    create_and_use_new_namespace
     (eval "$chosen")
     exit $?
 }

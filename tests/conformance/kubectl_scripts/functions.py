@@ -41,11 +41,9 @@ def copy_scripts(module: Path, folder: Path) -> None:
     """A copy of what the scripts are made of, in which they may write."""
     for part in PARTS:
         shutil.copytree(module / part, folder / part, copy_function=shutil.copyfile)
-    # The scripts of the module are run as files by some functions.
-    for script in folder.rglob("*.sh"):
-        script.chmod(0o755)
-    for place in (folder, *(each for each in folder.rglob("*") if each.is_dir())):
-        place.chmod(0o755)
+    # A module has no programs, and in its cache nothing may be written.
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o755)
     programs = folder / "_output" / "bin"
     programs.mkdir(parents=True)
     (programs / "kubectl").symlink_to(tool("kubectl"))
