@@ -42,7 +42,8 @@ def test_amounts_and_numbers_that_may_be_text_are_text(v2: Object) -> None:
 
 def test_what_kubectls_own_tests_look_for_in_the_document_is_there(v2: Object) -> None:
     told = {each["name"]: each["description"] for each in v2["paths"]["/api/v1/services"]["get"]["parameters"]}
-    assert "list of returned" in told["labelSelector"] and "list of returned" in told["fieldSelector"]
+    assert "list of returned" in told["labelSelector"]
+    assert "list of returned" in told["fieldSelector"]
     assert "Watch for changes to the described resources" in told["watch"]
     assert "List of services" in v2["definitions"][f"{CORE}.ServiceList"]["properties"]["items"]["description"]
 

@@ -58,7 +58,7 @@ _PAGES: Final = (
     _parameter("resourceVersionMatch", "string", "How resourceVersion is meant: Exact or NotOlderThan."),
 )
 _WATCHING: Final = (
-    _parameter("watch", "boolean", "Watch for changes to the described resources: they are streamed, instead of a list."),
+    _parameter("watch", "boolean", "Watch for changes to the described resources: a stream in place of a list."),
     _parameter("allowWatchBookmarks", "boolean", "Send bookmarks that say how far the stream has come."),
     _parameter("sendInitialEvents", "boolean", "Begin a watch with what exists, and mark where that ends."),
     _parameter("timeoutSeconds", "integer", "End the stream after this time."),
