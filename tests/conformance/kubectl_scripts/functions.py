@@ -13,16 +13,16 @@ import tempfile
 from pathlib import Path
 
 from mooring.testing.homes import Home
-from mooring.testing.tools import tool
+from mooring.testing.tools import ToolMissing, tool
 
 HERE = Path(__file__).parent
+# The second is for one function only.
+PROGRAMS = ("kubectl", "kubectl-convert")
 # The checks that upstream makes itself, between the functions that it records.
 BETWEEN = "runTests"
 FUNCTION_SECONDS = 600
 # Colours are asked of the terminal by name; and kubectl need not be of the very build that the server is.
 ENVIRONMENT = {"TERM": "xterm", "ALLOW_SKEW": "1"}
-# The parts of upstream's module that the scripts use.
-PARTS = ("hack", "test/cmd", "test/fixtures", "test/e2e/testing-manifests", "third_party/forked/shell2junit")
 
 
 def excused() -> dict[str, str]:
@@ -37,16 +37,14 @@ def functions(folder: Path) -> list[str]:
     return [BETWEEN, *re.findall(r"^ *record_command (run_\w+)", script, re.MULTILINE)]
 
 
-def copy_scripts(module: Path, folder: Path) -> None:
-    """A copy of what the scripts are made of, in which they may write."""
-    for part in PARTS:
-        shutil.copytree(module / part, folder / part, copy_function=shutil.copyfile)
-    # A module has no programs, and in its cache nothing may be written.
-    for path in (folder, *folder.rglob("*")):
-        path.chmod(0o755)
+def copy_scripts(folder: Path) -> None:
+    """The scripts, where they may write, and the programs in the place where they look for what upstream builds."""
+    shutil.copytree(tool("kubectl-scripts"), folder)
     programs = folder / "_output" / "bin"
     programs.mkdir(parents=True)
-    (programs / "kubectl").symlink_to(tool("kubectl"))
+    for name in PROGRAMS:
+        with contextlib.suppress(ToolMissing):
+            (programs / name).symlink_to(tool(name))
 
 
 def passes(function: str, home: Home, folder: Path, log: Path) -> bool:

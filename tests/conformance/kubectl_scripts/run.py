@@ -1,9 +1,9 @@
 """Plays kubectl's scripts in one home and says how each function went.
 
-    python -m tests.conformance.kubectl_scripts.run HOME MODULE OUT [FUNCTION...]
+    python -m tests.conformance.kubectl_scripts.run HOME OUT [FUNCTION...]
 
-HOME is `embedded` or `real`; MODULE is the folder of upstream's module. What a function said goes to OUT/HOME. The
-answer is 1 if a function fails that is not excused, or if one passes that is.
+HOME is `embedded` or `real`. What a function said goes to OUT/HOME. The answer is 1 if a function fails that is not
+excused, or if one passes that is.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ def play(name: str, scripts: Path, out: Path, chosen: Sequence[str]) -> tuple[li
 
 
 def main() -> int:
-    name, module, place, *chosen = sys.argv[1:]
+    name, place, *chosen = sys.argv[1:]
     out = Path(place) / name
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         scripts = Path(folder) / "scripts"
-        copy_scripts(Path(module), scripts)
+        copy_scripts(scripts)
         lines, well = verdict(*play(name, scripts, out, chosen or functions(scripts)), excused())
     print("\n".join(f"{name}: {line}" for line in lines))
     return 0 if well else 1
