@@ -5,7 +5,7 @@
 #   make test    lint, types, import contracts, then every test
 #   make lint    the first three only
 #   make tools   build the real programs that some tests need: kube-apiserver, kubectl and others (minutes, once)
-#   make conformance  run upstream's own suites of LeaderWorkerSets against ours (Go and `make tools` needed; minutes)
+#   make conformance  run suites that other people wrote against ours (Go and `make tools` needed; minutes)
 #   make advice-proof  paste what `mooring explain` proposes, 500 times, and count the pods that land (kubectl needed; minutes)
 #   make mutants  put faults into copies of the source and count those that no test notices (SEED=1 COUNT=40 ONLY=; minutes)
 #   make page    build the web page into the checkout (`make up` and `make test` do it)

@@ -1,6 +1,8 @@
 #!/bin/sh
 # Builds the real programs that the tests compare Mooring with and drive it by, from the Go module proxy:
-# etcd, kube-apiserver, kube-scheduler, kube-controller-manager, kubelet, kubectl in two versions, Helm, and an operator in Go.
+# etcd, kube-apiserver, kube-scheduler, kube-controller-manager, kubelet, kubectl in two versions, Helm, an operator in Go, and
+# Kubernetes' own end-to-end tests.
+# kubectl-scripts is a folder, with kubectl's own test scripts out of Kubernetes' module.
 # The first run takes minutes; a run with nothing to do takes a fraction of a second.
 # With kubelet comes what a node needs beside it, from Debian: containerd, runc, CNI plug-ins and busybox.
 #
@@ -15,14 +17,16 @@ cd "$(dirname "$0")/.."
 TOOLS=${MOORING_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/mooring/tools}
 GO=${GO:-go}
 CONTROLPLANE=tests/tools/controlplane
-ALL="etcd kubectl kube-apiserver kubectl-1.31 operator kube-scheduler kube-controller-manager kubelet helm"
+ALL="etcd kubectl kube-apiserver kubectl-1.31 operator kube-scheduler kube-controller-manager kubelet helm e2e.test kubectl-scripts"
 
 source_of() {
     case $1 in
     etcd | kube-apiserver | kube-scheduler | kube-controller-manager | kubectl | kubelet) echo $CONTROLPLANE ;;
+    kubectl-scripts | kubectl-convert) echo $CONTROLPLANE ;;
     kubectl-1.31) echo tests/tools/kubectl-1.31 ;;
     operator) echo tests/external/go ;;
     helm) echo tests/tools/helm ;;
+    e2e.test) echo tests/tools/e2e ;;
     *)
         echo "tools: there is no tool named $1; known are: $ALL" >&2
         exit 1
@@ -34,7 +38,8 @@ package_of() {
     case $1 in
     etcd) echo go.etcd.io/etcd/server/v3 ;;
     helm) echo helm.sh/helm/v3/cmd/helm ;;
-    kube-* | kubectl | kubelet) echo "k8s.io/kubernetes/cmd/$1" ;;
+    e2e.test) echo k8s.io/kubernetes/test/e2e ;;
+    kube-* | kubectl | kubectl-convert | kubelet) echo "k8s.io/kubernetes/cmd/$1" ;;
     *) echo . ;;
     esac
 }
@@ -58,7 +63,7 @@ required() {
 stamps() {
     echo "-s -w"
     case $1 in
-    kube*) ;;
+    kube* | e2e.test) ;;
     helm) echo "-X helm.sh/helm/v3/internal/version.version=$2" && return ;;
     *) return ;;
     esac
@@ -75,6 +80,17 @@ locate() {
     path=$TOOLS/store/$1-$version-$(cat "$source"/go.mod "$source"/go.sum "$source"/*.go 2>/dev/null | cksum | cut -d' ' -f1)
 }
 
+# The parts of Kubernetes' module that kubectl's scripts use. A module has no programs, and in its cache nothing may be
+# written; the scripts want both.
+scripts() {
+    module=$(cd "$source" && "$GO" mod download -json k8s.io/kubernetes | sed -n 's/^[[:space:]]*"Dir": "\(.*\)",*$/\1/p')
+    for part in hack test/cmd test/fixtures test/e2e/testing-manifests third_party/forked/shell2junit; do
+        mkdir -p "$1/$part"
+        cp -R "$module/$part/." "$1/$part"
+    done
+    chmod -R u+wx "$1"
+}
+
 build() {
     locate "$1"
     if [ ! -x "$path" ]; then
@@ -84,7 +100,14 @@ build() {
         }
         echo "tools: building $1 $version ..."
         mkdir -p "$TOOLS/store"
-        (cd "$source" && "$GO" build -buildvcs=false -ldflags "$(stamps "$1" "$version" | tr '\n' ' ')" -o "$path.part.$$" "$(package_of "$1")")
+        verb=build
+        [ "$1" != e2e.test ] || verb="test -c"
+        if [ "$1" = kubectl-scripts ]; then
+            scripts "$path.part.$$"
+        else
+            # shellcheck disable=SC2086 # the verb may be two words
+            (cd "$source" && "$GO" $verb -buildvcs=false -ldflags "$(stamps "$1" "$version" | tr '\n' ' ')" -o "$path.part.$$" "$(package_of "$1")")
+        fi
         mv "$path.part.$$" "$path"
     fi
     mkdir -p "$TOOLS/bin"

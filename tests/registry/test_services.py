@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from ipaddress import IPv4Network
 from typing import Any
 
+import pytest
+
 from mooring.kube.objects import Object
+from mooring.kube.status import InternalError
+from mooring.registry.kinds.service_ranges import free_addresses
 from tests.registry.world import World, refused
 
 
@@ -18,8 +23,29 @@ def test_a_service_gets_the_lowest_free_address(world: World) -> None:
     assert world.make("service", service("c"))["spec"]["clusterIP"] == "10.96.1.0"
     with refused(422, "failed to allocate IP 10.96.1.1: provided IP is already allocated"):
         world.make("service", service("d", clusterIP="10.96.1.1"))
-    with refused(422, "is not in the valid range. The range of valid IPs is 10.96.0.0/12"):
+    with refused(422, "failed to allocate IP 10.0.0.1: the provided network does not match the current range"):
         world.make("service", service("d", clusterIP="10.0.0.1"))
+
+
+def test_a_service_may_have_an_address_of_a_range_that_was_added_as_long_as_it_is_there(world: World) -> None:
+    world.make("servicecidr", {"metadata": {"name": "more"}, "spec": {"cidrs": ["10.45.0.0/24", "fd00::/112"]}})
+    assert world.make("service", service("asks", clusterIP="10.45.0.5"))["spec"]["clusterIPs"] == ["10.45.0.5"]
+    assert world.make("service", service("takes"))["spec"]["clusterIP"] == "10.96.1.0"
+    for nobodys in ("10.45.0.0", "10.45.0.255"):
+        with refused(422, f"failed to allocate IP {nobodys}: the provided network does not match the current range"):
+            world.make("service", service("edge", clusterIP=nobodys))
+    world.delete("servicecidr", "more")
+    with refused(422, "failed to allocate IP 10.45.0.6: the provided network does not match the current range"):
+        world.make("service", service("late", clusterIP="10.45.0.6"))
+
+
+def test_ranges_that_were_added_are_used_when_those_before_are_full() -> None:
+    tiny, next_one = IPv4Network("10.45.0.0/30"), IPv4Network("10.46.0.0/24")
+    given = free_addresses([tiny, next_one], {"10.45.0.1"})
+    # The first sixteen of a range of this size are for those who ask for them.
+    assert [next(given) for _ in range(3)] == ["10.45.0.2", "10.46.0.16", "10.46.0.17"]
+    with pytest.raises(InternalError, match="range is full"):
+        next(free_addresses([tiny], {"10.45.0.1", "10.45.0.2"}))
 
 
 def test_ports_on_nodes_are_handed_out_and_kept(world: World) -> None:

@@ -25,7 +25,6 @@ WRITES: dict[str, tuple[str, str, Object]] = {
         {"spec": {"controller": "example.com/edge"}},
     ),
     "networkpolicies.networking.k8s.io": ("networking.k8s.io/v1", "NetworkPolicy", {"spec": {"podSelector": {}}}),
-    "servicecidrs.networking.k8s.io": ("networking.k8s.io/v1", "ServiceCIDR", {"spec": {"cidrs": ["10.45.0.0/24"]}}),
     "ipaddresses.networking.k8s.io": (
         "networking.k8s.io/v1",
         "IPAddress",

@@ -35,6 +35,8 @@ _KINDS = {
     "pdb": ("policy/v1", "PodDisruptionBudget"),
     "priorityclass": ("scheduling.k8s.io/v1", "PriorityClass"),
     "lease": ("coordination.k8s.io/v1", "Lease"),
+    "csr": ("certificates.k8s.io/v1", "CertificateSigningRequest"),
+    "servicecidr": ("networking.k8s.io/v1", "ServiceCIDR"),
     "crd": ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
 }
 

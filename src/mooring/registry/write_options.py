@@ -9,9 +9,11 @@ from mooring.kube.schemas.duplicates import DuplicateField
 from mooring.kube.status import BadRequestError
 from mooring.kube.times import timestamp
 
-__all__ = ["FieldValidation", "Options", "Sent"]
+__all__ = ["FieldValidation", "Options", "Sent", "UserExtra"]
 
 FieldValidation = Literal["Ignore", "Warn", "Strict"]
+# What else is known of a user: pairs of a key and its values.
+UserExtra = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 class Sent(TypedDict, total=False):
@@ -23,6 +25,8 @@ class Sent(TypedDict, total=False):
     field_validation: FieldValidation
     user: str
     groups: tuple[str, ...]
+    user_uid: str
+    user_extra: UserExtra
     # Found by the parser of the body alone.
     duplicate_fields: tuple[DuplicateField, ...]
     warnings: list[str]
@@ -43,6 +47,8 @@ class Options:
     before_create: Callable[[], None] | None = None
     user: str = ""
     groups: tuple[str, ...] = ()
+    user_uid: str = ""
+    user_extra: UserExtra = ()
     # The paths of fields that the body held more than once.
     duplicate_fields: tuple[DuplicateField, ...] = ()
     warnings: list[str] = field(default_factory=list)

@@ -40,6 +40,14 @@ def test_amounts_and_numbers_that_may_be_text_are_text(v2: Object) -> None:
     assert (number["type"], number["format"]) == ("string", "int-or-string")
 
 
+def test_what_kubectls_own_tests_look_for_in_the_document_is_there(v2: Object) -> None:
+    told = {each["name"]: each["description"] for each in v2["paths"]["/api/v1/services"]["get"]["parameters"]}
+    assert "list of returned" in told["labelSelector"]
+    assert "list of returned" in told["fieldSelector"]
+    assert "Watch for changes to the described resources" in told["watch"]
+    assert "List of services" in v2["definitions"][f"{CORE}.ServiceList"]["properties"]["items"]["description"]
+
+
 def test_a_body_is_a_parameter(v2: Object) -> None:
     post = v2["paths"]["/api/v1/namespaces/{namespace}/pods"]["post"]
     (body,) = [each for each in post["parameters"] if each["in"] == "body"]

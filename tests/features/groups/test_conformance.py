@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mooring.kube.objects import Object
-from scripts.conformance import accepted, verdict
+from scripts.conformance.verdict import accepted, verdict
 
 PAGE = Path(__file__).parents[3] / "docs" / "leaderworkersets.md"
 

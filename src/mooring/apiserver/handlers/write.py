@@ -120,6 +120,8 @@ def _sent(context: Context, call: Call, options: WriteOptions, duplicate_fields:
         field_validation=options.field_validation,
         user=call.user,
         groups=call.request.user.groups,
+        user_uid=call.request.user.uid,
+        user_extra=call.request.user.extra,
         duplicate_fields=duplicate_fields,
         warnings=call.warnings,
     )

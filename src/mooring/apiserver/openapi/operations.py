@@ -48,8 +48,8 @@ _VALIDATION: Final = _parameter(
 )
 _FORCE: Final = _parameter("force", "boolean", "Take over fields that others own, when applying.")
 _SELECTORS: Final = (
-    _parameter("labelSelector", "string", "Only objects whose labels match."),
-    _parameter("fieldSelector", "string", "Only objects whose fields match."),
+    _parameter("labelSelector", "string", "Keeps the list of returned objects to those whose labels match."),
+    _parameter("fieldSelector", "string", "Keeps the list of returned objects to those whose fields match."),
 )
 _PAGES: Final = (
     _parameter("limit", "integer", "How many objects there are on a page at most."),
@@ -58,7 +58,7 @@ _PAGES: Final = (
     _parameter("resourceVersionMatch", "string", "How resourceVersion is meant: Exact or NotOlderThan."),
 )
 _WATCHING: Final = (
-    _parameter("watch", "boolean", "Stream the changes instead of listing."),
+    _parameter("watch", "boolean", "Watch for changes to the described resources: a stream in place of a list."),
     _parameter("allowWatchBookmarks", "boolean", "Send bookmarks that say how far the stream has come."),
     _parameter("sendInitialEvents", "boolean", "Begin a watch with what exists, and mark where that ends."),
     _parameter("timeoutSeconds", "integer", "End the stream after this time."),

@@ -200,15 +200,15 @@ def taint_new_nodes(request: AdmissionRequest, view: ClusterView) -> Object | No
 
 
 def name_requester(request: AdmissionRequest, view: ClusterView) -> Object | None:
-    """Set the username and groups of a CertificateSigningRequest to those of its author."""
+    """A CertificateSigningRequest says who asked for it, whatever the author wrote there."""
     obj = request.object
     if obj is None or request.resource.store != "certificatesigningrequests.certificates.k8s.io":
         return None
     if request.operation != "CREATE" or not request.user:
         return None
-    spec = {**obj["spec"], "username": request.user}
-    if request.groups:
-        spec["groups"] = list(request.groups)
+    extra = {key: list(values) for key, values in request.user_extra}
+    asked_by = {"uid": request.user_uid, "groups": list(request.groups), "extra": extra}
+    spec = {**obj["spec"], "username": request.user, **{name: value for name, value in asked_by.items() if value}}
     return {**obj, "spec": spec}
 
 

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from mooring.kube.objects import Object
 from mooring.registry.resources import Resource
-from mooring.registry.write_options import Options
+from mooring.registry.write_options import Options, UserExtra
 
 __all__ = [
     "Admission",
@@ -59,6 +59,8 @@ class AdmissionRequest(NamedTuple):
     groups: tuple[str, ...]
     dry_run: bool
     warnings: list[str]
+    user_uid: str = ""
+    user_extra: UserExtra = ()
 
     def about(self, obj: Object) -> "AdmissionRequest":
         """The same request with another object."""
@@ -184,4 +186,6 @@ def request_of(
         options.groups,
         options.dry_run,
         options.warnings,
+        options.user_uid,
+        options.user_extra,
     )

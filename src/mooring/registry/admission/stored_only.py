@@ -39,7 +39,6 @@ STORED_ONLY: Final = (
     StoredOnly("ingresses.networking.k8s.io", "an Ingress", "no traffic is routed by it"),
     StoredOnly("ingressclasses.networking.k8s.io", "an IngressClass", "no controller serves it"),
     StoredOnly("networkpolicies.networking.k8s.io", "a NetworkPolicy", "no traffic is held back by it"),
-    StoredOnly("servicecidrs.networking.k8s.io", "a ServiceCIDR", "no Service gets an address of it"),
     StoredOnly("ipaddresses.networking.k8s.io", "an IPAddress", "no Service is kept from that address"),
     StoredOnly(
         "flowschemas.flowcontrol.apiserver.k8s.io", "a FlowSchema", "every user gets the same share of the server"

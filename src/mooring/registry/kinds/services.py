@@ -4,24 +4,20 @@ The lowest free one is taken, where a real server picks at random: the same requ
 taken follows from the Services that are stored, so nothing needs to be given back.
 """
 
-from collections.abc import Iterator
-from ipaddress import IPv4Network
 from typing import Final
 
-from mooring.api.core.addresses import family_of, read_ip
+from mooring.api.core.addresses import family_of
 from mooring.api.core.services import check_cluster_ips, is_externally_accessible, needs_health_check
 from mooring.kube.errors import Enum, FieldError, invalid
 from mooring.kube.objects import Object
 from mooring.kube.status import InternalError, InvalidError, UnknownError
 from mooring.registry.admission.chain import AdmissionRequest, ClusterView
+from mooring.registry.kinds.service_ranges import address_ranges, free_addresses, offers
 
 __all__ = ["allocate_addresses"]
 
 Errors = list[FieldError]
 
-_RANGE: Final = IPv4Network("10.96.0.0/12")
-# The lowest ones are for services that ask for an address by name: the API server itself, the cluster's DNS.
-_RESERVED: Final = 256
 _NODE_PORTS: Final = range(30000, 32768)
 _ON_NODES: Final = ("NodePort", "LoadBalancer")
 _FAMILY: Final = "IPv4"
@@ -194,6 +190,7 @@ class _Allocation:
 
     def __init__(self, request: AdmissionRequest, view: ClusterView) -> None:
         self._request = request
+        self._view = view
         self._others = [
             each["spec"]
             for each in view.all("v1", "Service")
@@ -210,13 +207,13 @@ class _Allocation:
         if wanted:
             self._check_address(spec, wanted, taken)
             return
-        address = next(_free_addresses(taken))
+        address = next(free_addresses(address_ranges(self._view), taken))
         spec["clusterIP"], spec["clusterIPs"] = address, [address]
 
     def _check_address(self, spec: Object, wanted: str, taken: set[str | None]) -> None:
-        address, why = read_ip(wanted), ""
-        if address is None or address not in _RANGE or address in (_RANGE.network_address, _RANGE.broadcast_address):
-            why = f"the provided IP ({wanted}) is not in the valid range. The range of valid IPs is {_RANGE}"
+        why = ""
+        if not offers(address_ranges(self._view), wanted):
+            why = "the provided network does not match the current range"
         elif wanted in taken:
             why = "provided IP is already allocated"
         if why:
@@ -290,11 +287,3 @@ def _check_twice(ports: list[Object]) -> None:
         if key[1] and key in seen:
             raise UnknownError(f"duplicate nodePort: {{{key[0]} {key[1]}}}")
         seen.add(key)
-
-
-def _free_addresses(taken: set[str | None]) -> Iterator[str]:
-    for index in range(_RESERVED, _RANGE.num_addresses - 1):
-        text = str(_RANGE[index])
-        if text not in taken:
-            yield text
-    raise InternalError.of("failed to allocate a serviceIP: range is full")

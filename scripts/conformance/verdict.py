@@ -1,6 +1,6 @@
 """Says how a suite of upstream's went: which of its stories passed, and which failures are accepted, for which reason.
 
-    python -m scripts.conformance SUITE REPORT
+    python -m scripts.conformance.verdict SUITE REPORT
 
 REPORT is Ginkgo's, as JSON. The answer is 1 if a story failed that is not on the list of accepted ones.
 """
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-ACCEPTED = Path(__file__).parent.parent / "tests" / "tools" / "conformance" / "accepted.json"
+ACCEPTED = Path(__file__).parents[2] / "tests" / "tools" / "conformance" / "accepted.json"
 
 
 def accepted() -> dict[str, dict[str, str]]:

@@ -1,0 +1,1 @@
+"""Suites that other people wrote, run against Mooring: one script per suite."""

@@ -1,0 +1,1 @@
+"""kubectl's own test scripts, played function by function against both homes."""
