@@ -111,6 +111,13 @@ def test_duplicate_fields_are_said_or_refused_as_the_client_wants(api: Api, want
     assert answer.warnings == ([] if wanted == "Ignore" else texts)
 
 
+def test_unknown_and_duplicate_fields_are_said_in_the_order_of_the_body(api: Api) -> None:
+    body = b'{"metadata": {"name": "c", "nome": "c"}, "dada": {}, "data": {"a": "1", "a": "2"}}'
+    answer = api.send("POST", f"{CONFIGMAPS}?fieldValidation=Strict", body, content_type="application/json")
+    said = ['unknown field "metadata.nome"', 'unknown field "dada"', 'duplicate field "data.a"']
+    assert answer.body["message"].endswith(f"strict decoding error: {', '.join(said)}")
+
+
 @pytest.mark.parametrize(
     ("kind", "told"),
     [

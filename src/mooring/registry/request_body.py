@@ -15,7 +15,7 @@ from mooring.kube.errors import InvalidObjectError, QuantityError, SelectorError
 from mooring.kube.json_errors import TYPE_META
 from mooring.kube.objects import Object
 from mooring.kube.schemas import Schema, builtin_kinds, prune, unknown_fields
-from mooring.kube.schemas.duplicates import duplicate_field_errors, yaml_duplicates, yaml_error
+from mooring.kube.schemas.duplicates import duplicate_field_errors, in_body_order, yaml_duplicates, yaml_error
 from mooring.kube.status import BadRequestError, InvalidError
 from mooring.registry.objects import copy_json
 from mooring.registry.resources import Resource
@@ -151,8 +151,12 @@ def check_fields(resource: Resource, schema: Schema, obj: Object, options: Optio
     if options.field_validation == "Ignore":
         return
     in_yaml = yaml_duplicates(options.duplicate_fields)
-    found = duplicate_field_errors(schema, options.duplicate_fields)
-    found += unknown_fields(schema, obj)
+    duplicates = duplicate_field_errors(schema, options.duplicate_fields)
+    unknown = unknown_fields(schema, obj)
+    found = duplicates + unknown
+    if duplicates and unknown and not resource.custom:
+        # One decoder finds both in a built-in object; in a custom one unknown fields are looked for afterwards.
+        found = in_body_order(obj, found)
     if not (found or in_yaml):
         return
     if options.field_validation == "Strict":

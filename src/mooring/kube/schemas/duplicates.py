@@ -5,12 +5,13 @@ duplicates in fields that the type does not know, or keeps raw (`data` of a Cont
 YAML becomes JSON first, and that is when its duplicates are noticed: in any field, by their line.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from mooring.kube.errors import go_quote
 from mooring.kube.schemas.model import Schema
 
-__all__ = ["DuplicateField", "FieldPath", "duplicate_field_errors", "yaml_duplicates", "yaml_error"]
+__all__ = ["DuplicateField", "FieldPath", "duplicate_field_errors", "in_body_order", "yaml_duplicates", "yaml_error"]
 
 FieldPath = tuple[str | int, ...]
 # Where a field of JSON stands, or what the parser of YAML says of one.
@@ -22,6 +23,25 @@ def duplicate_field_errors(schema: Schema, found: Iterable[DuplicateField]) -> l
     paths = (each for each in found if not isinstance(each, str))
     told = (path for path in paths if not schema.builtin or _is_read(schema, path))
     return [f"duplicate field {go_quote(_dotted(path))}" for path in told]
+
+
+def in_body_order(body: Any, errors: Iterable[str]) -> list[str]:
+    """Errors about fields, unknown and duplicate ones, in the order in which a decoder comes across the fields."""
+    rank = {go_quote(_dotted(path)): place for place, path in enumerate(_paths(body))}
+    last = len(rank)
+    return sorted(errors, key=lambda error: rank.get(error.partition(" field ")[2], last))
+
+
+def _paths(body: Any) -> Iterator[FieldPath]:
+    """Every field and item, each before what is in it. A body may nest deeper than calls can."""
+    ahead: list[tuple[FieldPath, Any]] = [((), body)]
+    while ahead:
+        path, value = ahead.pop()
+        yield path
+        if isinstance(value, dict):
+            ahead += [((*path, key), inner) for key, inner in reversed(value.items())]
+        elif isinstance(value, list):
+            ahead += [((*path, index), inner) for index, inner in reversed(list(enumerate(value)))]
 
 
 def yaml_duplicates(found: Iterable[DuplicateField]) -> list[str]:
