@@ -1,0 +1,1 @@
+"""Kubernetes' own conformance tests, on the embedded cluster and on a real control plane with the same nodes."""
