@@ -202,7 +202,7 @@ def _config_map(namespace: str, name: str, data: Object) -> Object:
 
 
 def _track_legacy_tokens(registry: "Registry", now: datetime) -> None:
-    """Say since when the use of tokens in Secrets is known: kube-controller-manager deletes none before it knows that."""
+    """Say since when the use of tokens in Secrets is known: kube-controller-manager waits for it."""
     if registry.find("v1", "ConfigMap", "kube-system", _TOKEN_TRACKING) is None:
         made = _config_map("kube-system", _TOKEN_TRACKING, {"since": f"{now:%Y-%m-%d}"})
         registry.create(registry.resource("v1", "ConfigMap"), made, now=now, manager=_SERVER)
