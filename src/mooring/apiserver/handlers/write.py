@@ -122,6 +122,7 @@ def _sent(context: Context, call: Call, options: WriteOptions, duplicate_fields:
         groups=call.request.user.groups,
         duplicate_fields=duplicate_fields,
         warnings=call.warnings,
+        annotations=call.request.annotations,
     )
 
 

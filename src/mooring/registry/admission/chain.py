@@ -59,6 +59,8 @@ class AdmissionRequest(NamedTuple):
     groups: tuple[str, ...]
     dry_run: bool
     warnings: list[str]
+    # For the audit log; None where none is written.
+    annotations: dict[str, str] | None = None
 
     def about(self, obj: Object) -> "AdmissionRequest":
         """The same request with another object."""
@@ -184,4 +186,5 @@ def request_of(
         options.groups,
         options.dry_run,
         options.warnings,
+        options.annotations,
     )
