@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the real programs that the tests compare Mooring with and drive it by, from the Go module proxy:
-# etcd, kube-apiserver, kube-scheduler, kube-controller-manager, kubelet, kubectl in two versions, Helm, an operator in Go, and
-# Kubernetes' own end-to-end tests.
+# etcd, kube-apiserver, kube-scheduler, kube-controller-manager, kubelet, kubectl in two versions, Helm, an operator in Go,
+# the manager of JobSets, and Kubernetes' own end-to-end tests.
 # kubectl-scripts is a folder, with kubectl's own test scripts out of Kubernetes' module.
 # The first run takes minutes; a run with nothing to do takes a fraction of a second.
 # With kubelet comes what a node needs beside it, from Debian: containerd, runc, CNI plug-ins and busybox.
@@ -17,7 +17,7 @@ cd "$(dirname "$0")/.."
 TOOLS=${MOORING_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/mooring/tools}
 GO=${GO:-go}
 CONTROLPLANE=tests/tools/controlplane
-ALL="etcd kubectl kube-apiserver kubectl-1.31 operator kube-scheduler kube-controller-manager kubelet helm e2e.test kubectl-scripts"
+ALL="etcd kubectl kube-apiserver kubectl-1.31 operator kube-scheduler kube-controller-manager kubelet helm jobset e2e.test kubectl-scripts"
 
 source_of() {
     case $1 in
@@ -27,6 +27,7 @@ source_of() {
     operator) echo tests/external/go ;;
     helm) echo tests/tools/helm ;;
     e2e.test) echo tests/tools/e2e ;;
+    jobset) echo tests/tools/jobset ;;
     *)
         echo "tools: there is no tool named $1; known are: $ALL" >&2
         exit 1
@@ -39,6 +40,7 @@ package_of() {
     etcd) echo go.etcd.io/etcd/server/v3 ;;
     helm) echo helm.sh/helm/v3/cmd/helm ;;
     e2e.test) echo k8s.io/kubernetes/test/e2e ;;
+    jobset) echo sigs.k8s.io/jobset ;;
     kube-* | kubectl | kubectl-convert | kubelet) echo "k8s.io/kubernetes/cmd/$1" ;;
     *) echo . ;;
     esac
@@ -49,6 +51,7 @@ version_of() {
     etcd) required etcd/server/v3 ;;
     kubectl-1.31) required k8s.io/kubectl | sed s/v0/v1/ ;;
     helm) required helm.sh/helm/v3 ;;
+    jobset) required sigs.k8s.io/jobset ;;
     operator) required sigs.k8s.io/controller-runtime ;;
     *) required k8s.io/kubernetes ;;
     esac

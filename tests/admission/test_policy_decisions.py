@@ -57,17 +57,17 @@ def test_every_failed_validation_is_told_with_its_message_and_reason() -> None:
     assert decide(policy(validations=validations), VARIABLES) == (
         [
             PolicyFailure("too few"),
-            PolicyFailure("it is ada", "Forbidden"),
-            PolicyFailure("expression 'object.spec.missing == 1' resulted in error: no such key: missing"),
+            PolicyFailure("it is ada", "Forbidden", place=2),
+            PolicyFailure("expression 'object.spec.missing == 1' resulted in error: no such key: missing", place=3),
         ],
-        True,
+        {},
     )
 
 
 def test_a_policy_that_lets_go_does_so_for_errors_only() -> None:
     validations = [{"expression": "object.spec.missing == 1"}, {"expression": "false"}]
     failures, _ = decide(policy(validations=validations, failurePolicy="Ignore"), VARIABLES)
-    assert failures == [PolicyFailure("failed expression: false")]
+    assert failures == [PolicyFailure("failed expression: false", place=1)]
 
 
 def test_an_annotation_that_has_no_value_denies_whatever_the_binding_does() -> None:
@@ -77,10 +77,16 @@ def test_an_annotation_that_has_no_value_denies_whatever_the_binding_does() -> N
     assert "no such key: missing" in failure.message
 
 
+def test_annotations_with_a_value_are_noted_in_as_many_bytes_as_there_may_be() -> None:
+    texts = {"plain": "' ' + request.userInfo.username", "empty": "' '", "none": "null", "long": "'x'"}
+    annotations = [{"key": key, "valueExpression": text} for key, text in texts.items()]
+    assert decide(policy(auditAnnotations=annotations), VARIABLES) == ([], {"plain": "ada", "long": "x"})
+
+
 def test_variables_of_a_policy_build_on_each_other() -> None:
     variables = [
         {"name": "spec", "expression": "object.spec"},
         {"name": "twice", "expression": "variables.spec.replicas * 2"},
     ]
     validations = [{"expression": "variables.twice == 6"}]
-    assert decide(policy(variables=variables, validations=validations), VARIABLES) == ([], True)
+    assert decide(policy(variables=variables, validations=validations), VARIABLES) == ([], {})

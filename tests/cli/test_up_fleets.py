@@ -94,6 +94,13 @@ def test_nodes_of_another_cluster_can_be_used_as_they_are_printed(file: Path) ->
     assert fleet.unattended == ["real"]
 
 
+def test_what_was_got_from_a_cluster_is_a_fleet_with_its_namespaces_first() -> None:
+    fleet = check_fleet(LAB.parent.parent / "fleet.yaml", NOW)
+    assert fleet.nodes == 10
+    kinds = [obj["kind"] for obj in fleet.objects]
+    assert kinds.index("Pod") > max(place for place, kind in enumerate(kinds) if kind == "Namespace")
+
+
 def test_both_fleets_that_ship_are_good() -> None:
     assert (check_fleet(DEFAULT_FLEET, NOW).nodes, check_fleet(LAB, NOW).nodes) == (5, 29)
     for path in (DEFAULT_FLEET, LAB):

@@ -18,6 +18,7 @@ from mooring.apiserver.authentication.signing_key import SigningKey
 from mooring.apiserver.authentication.users import Authenticate
 from mooring.apiserver.authorization.access_control import AccessControl
 from mooring.apiserver.authorization.attributes import Authorizer
+from mooring.apiserver.background_work import BackgroundWork
 from mooring.apiserver.backup.handler import BackupHandler
 from mooring.apiserver.calls import Call, Context, not_found, wrong_method
 from mooring.apiserver.discovery import review_resources
@@ -94,6 +95,8 @@ class Application:
         self.registry = registry
         self.queue = FairQueue()
         self.group_commit = GroupCommit(registry.storage, on_failure, self.queue.waiting)
+        self._background = BackgroundWork(self.group_commit, self.queue)
+        registry.register_background(self._background.begin)
         self.access = AccessControl(registry, authenticate, clock, authorizers)
         self.webhooks = Webhooks(registry, self.group_commit, self.access.authorizer)
         accounts = accounts or ServiceAccountTokens(partial(registry.find, "v1"), SigningKey(), clock)
@@ -113,6 +116,7 @@ class Application:
         if self._connectors is not None:
             self._connectors.stop()
         self._resource_metrics.stop()
+        self._background.stop()
         self.webhooks.close()
         self.access.close()
         self.aggregator.close()

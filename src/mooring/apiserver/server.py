@@ -69,6 +69,7 @@ class Server:
 async def _serve(server: Server, sock: socket.socket, app: Application, bindings: TokenBindings | None) -> None:
     maintenance = Maintenance(app.registry, app.group_commit, app.context.clock)
     upkeep = TokenUpkeep(server.http, app, bindings)
+    app.registry.resume(app.context.clock())
     tasks = [asyncio.create_task(each) for each in (maintenance.run(), upkeep.run(), app.aggregator.run())]
     try:
         await server.serve(sock)

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Final
 
 from mooring.api.scheduling.priority_classes import SYSTEM_PRIORITIES
 from mooring.kube.objects import Object
-from mooring.kube.times import moment
+from mooring.kube.times import moment, timestamp
 from mooring.registry.admission.service_accounts import require_account
 from mooring.registry.core import Core
+from mooring.registry.kinds.local_api_services import LocalApiServices
 from mooring.registry.kinds.token_secrets import Issue, TokenSecrets
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ _REQUEST_HEADERS: Final = {
     "requestheader-username-headers": '["X-Remote-User"]',
 }
 
+_TOKEN_TRACKING: Final = "kube-apiserver-legacy-service-account-token-tracking"
 _NAMESPACES: Final = ("default", "kube-system", "kube-public", "kube-node-lease")
 _PRIORITY_DESCRIPTIONS: Final = {
     "system-cluster-critical": (
@@ -97,6 +99,8 @@ def bootstrap(
         secrets = TokenSecrets(registry, core, authority, issue)
     for obj in (*_own_service(host, port), *_own_authority(authority, front_proxy, host, port)):
         _keep(registry, obj, now)
+    _track_legacy_tokens(registry, now)
+    LocalApiServices(core, timestamp(now))
 
 
 def _give_account(registry: "Registry", namespace: Object) -> None:
@@ -195,6 +199,13 @@ def _cluster_info(authority: str, host: str, port: int) -> str:
 def _config_map(namespace: str, name: str, data: Object) -> Object:
     metadata = {"name": name, "namespace": namespace}
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+
+
+def _track_legacy_tokens(registry: "Registry", now: datetime) -> None:
+    """Say since when the use of tokens in Secrets is known: kube-controller-manager waits for it."""
+    if registry.find("v1", "ConfigMap", "kube-system", _TOKEN_TRACKING) is None:
+        made = _config_map("kube-system", _TOKEN_TRACKING, {"since": f"{now:%Y-%m-%d}"})
+        registry.create(registry.resource("v1", "ConfigMap"), made, now=now, manager=_SERVER)
 
 
 def _keep(registry: "Registry", obj: Object, now: datetime) -> None:

@@ -4,7 +4,7 @@ One writer at a time; calls do not interleave. What is returned is shared with t
 change an object by building a new one around the parts that stay.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, Unpack
 
@@ -20,7 +20,8 @@ from mooring.registry.admission.protection import Protection
 from mooring.registry.bootstrap import bootstrap, create_system_objects
 from mooring.registry.core import CheckRules, Convert, Core
 from mooring.registry.deletion import Propagation, check_preconditions, delete
-from mooring.registry.kinds.definitions import CLEANUP, DEFINITIONS, CustomResourceDefinitions, RemoteConvert
+from mooring.registry.kinds.definition_cleanup import cleanup_slices, unfinished
+from mooring.registry.kinds.definitions import DEFINITIONS, CustomResourceDefinitions, RemoteConvert
 from mooring.registry.kinds.event_conversion import convert_event
 from mooring.registry.kinds.event_ttl import delete_events, expire_events
 from mooring.registry.kinds.pods import bind, check_eviction, disrupted
@@ -30,6 +31,7 @@ from mooring.registry.patches import PatchType, as_patch_error, check_patch_opti
 from mooring.registry.reader import Reader
 from mooring.registry.request_body import UnknownFieldsError, UnreadableError, WrongTypeError
 from mooring.registry.resources import Resource
+from mooring.registry.slices import finish
 from mooring.registry.storage import MemoryStorage, Storage
 from mooring.registry.write_options import Options, Sent
 from mooring.registry.writer import Writer
@@ -72,6 +74,7 @@ class Registry(Reader):
         )
         self._writer = Writer(self._core, self._chain, self, managed_fields=managed_fields)
         self._definitions = CustomResourceDefinitions(self._core)
+        self._in_background: Callable[[Callable[[], Generator[None, None, None]]], None] = lambda make: finish(make())
         self._core.hooks[DEFINITIONS] = self._definitions.changed
         self._core.hooks["namespaces"] = self._namespace_changed
         self._core.on_custom_removal = self._definitions.finish
@@ -134,6 +137,10 @@ class Registry(Reader):
     def register_rule_check(self, check: CheckRules) -> None:
         """What evaluates the rules in CEL of custom kinds, in the place of the registry's own evaluation."""
         self._core.check_rules = check
+
+    def register_background(self, run: Callable[[Callable[[], Generator[None, None, None]]], None]) -> None:
+        """Who does long work that no request waits for, in slices; otherwise it is done at once."""
+        self._in_background = run
 
     @property
     def admission(self) -> AdmissionChain:
@@ -249,16 +256,18 @@ class Registry(Reader):
             propagation=propagation,
             grace=grace,
         )
-        if resource.store == DEFINITIONS and not dry_run and CLEANUP in gone["metadata"].get("finalizers", ()):
-            self._clean_up(gone, now)
+        if resource.store == DEFINITIONS and not dry_run and "deletionTimestamp" not in old["metadata"]:
+            self._clean_up(name, now)
         return self._core.load(resource, gone)
 
-    def _clean_up(self, gone: Object, now: datetime) -> None:
-        """The objects of a definition go with it."""
-        store, kind = gone["metadata"]["name"], gone["spec"]["names"]["kind"]
-        for served in [each for each in self._core.resources.in_store(store) if each.kind == kind][:1]:
-            self.delete_collection(served, now=now)
-        self._definitions.finish(store)
+    def _clean_up(self, name: str, now: datetime) -> None:
+        """The objects of a deleted definition go with it."""
+        self._in_background(lambda: cleanup_slices(self._core, self._definitions, name, now))
+
+    def resume(self, now: datetime) -> None:
+        """Go on with what an earlier process was about to do when it ended."""
+        for name in unfinished(self._core):
+            self._clean_up(name, now)
 
     def delete_collection(
         self,

@@ -30,11 +30,13 @@ class Sent(TypedDict, total=False):
     # Found by the parser of the body alone.
     duplicate_fields: tuple[DuplicateField, ...]
     warnings: list[str]
+    annotations: dict[str, str] | None
 
 
 @dataclass(slots=True)
 class Options:
-    """The options of one write. Warnings are added to `warnings` and are for the person at the other end."""
+    """The options of one write. Warnings are added to `warnings` and are for the person at the other end; what
+    admission notes for the audit log is added to `annotations`, where one is written."""
 
     now: datetime
     manager: str = ""
@@ -52,6 +54,7 @@ class Options:
     # The paths of fields that the body held more than once.
     duplicate_fields: tuple[DuplicateField, ...] = ()
     warnings: list[str] = field(default_factory=list)
+    annotations: dict[str, str] | None = None
     stamp: str = field(init=False)
 
     def __post_init__(self) -> None:

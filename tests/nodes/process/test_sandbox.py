@@ -67,6 +67,18 @@ def test_outer_mounts_come_before_inner_ones_and_links_are_resolved() -> None:
     assert "/none" not in in_memory(Mount("/b", "/none/in"), Mount("/a", "/none"))
 
 
+def test_the_folders_on_the_way_to_a_mount_are_open_to_whoever_the_container_runs_as() -> None:
+    found = text(
+        Mount("/src", "/run/secrets/kubernetes.io/account"), Mount("/a", "/none/deep"), Mount("/b", "/none/deep/x/y")
+    )
+    way = "--perms 0755 --dir /run/secrets --perms 0755 --dir /run/secrets/kubernetes.io --bind /src"
+    assert way in found
+    assert "--perms 0755 --dir /none --bind /a /none/deep" in found
+    # What lies in a volume is the pod's.
+    assert "--dir /none/deep" not in found
+    assert "--dir" not in text(Mount("/src", "/usr/share/new"))
+
+
 def test_without_a_layer_only_the_places_for_passing_files_can_be_written_to() -> None:
     found = text(scratch="/scratch")
     assert "--bind-try" not in found

@@ -23,14 +23,17 @@ __all__ = ["PolicyFailure", "decide"]
 
 _KEPT_POLICIES: Final = 256
 _MAX_MESSAGE_BYTES: Final = 5 * 1024
+_MAX_ANNOTATION_BYTES: Final = 10 * 1024
 
 
 class PolicyFailure(NamedTuple):
-    """A validation that failed, or that has no value. `always` denies whatever the binding does with failures."""
+    """A validation that failed, or that has no value; `place` is where it stands among those of the policy. `always`
+    denies whatever the binding does with failures."""
 
     message: str
     reason: str = ""
     always: bool = False
+    place: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +56,19 @@ class _Compiled:
 
 def decide(
     policy: Policy, variables: Mapping[str, Any], patience: int | None = None
-) -> tuple[list[PolicyFailure], bool]:
-    """The failures of a request, and whether the policy is about it at all. Raises CelPatienceError."""
+) -> tuple[list[PolicyFailure], dict[str, str]]:
+    """The failures of a request, and what the policy notes of it in the audit log. Raises CelPatienceError."""
     conditions = policy.spec.get("matchConditions") or ()
     try:
         if not matches_conditions(conditions, variables, params=True, fails_open=policy.fails_open, patience=patience):
-            return [], False
+            return [], {}
     except ConditionError as error:
-        return [PolicyFailure(str(error))], True
+        return [PolicyFailure(str(error))], {}
     run = _Run(_compiled(policy), variables, patience)
     try:
-        return list(run.failures(policy.fails_open)), True
+        return run.failures(policy.fails_open), run.annotations
     except _OutOfBudget:
-        return ([] if policy.fails_open else [PolicyFailure(NO_BUDGET)]), True
+        return ([] if policy.fails_open else [PolicyFailure(NO_BUDGET)]), {}
 
 
 class _OutOfBudget(Exception):
@@ -77,6 +80,7 @@ class _Run:
         self._compiled = compiled
         self._patience = patience
         self._budget = POLICY_BUDGET
+        self.annotations: dict[str, str] = {}
         self._variables = {
             **variables,
             "variables": {name: LazyValue(self._finder(name, program)) for name, program in compiled.variables.items()},
@@ -100,23 +104,26 @@ class _Run:
 
     def failures(self, fails_open: bool) -> list[PolicyFailure]:
         found = []
-        for validation in self._compiled.validations:
+        for place, validation in enumerate(self._compiled.validations):
             try:
                 value = self._value(validation.program)
             except CelRuntimeError as error:
                 if not fails_open:
-                    found.append(PolicyFailure(error.message))
+                    found.append(PolicyFailure(error.message, place=place))
                 continue
             if value is not True:
-                found.append(PolicyFailure(self._message(validation), validation.reason))
-        for _, program in self._compiled.annotations:
+                found.append(PolicyFailure(self._message(validation), validation.reason, place=place))
+        for key, program in self._compiled.annotations:
             try:
                 value = self._value(program)
             except CelRuntimeError as error:
                 if not fails_open:
                     found.append(PolicyFailure(error.message, always=True))
                 continue
-            if value is not None and not isinstance(value, str):
+            if isinstance(value, str):
+                if shown := value.strip():
+                    self.annotations[key] = shown.encode()[:_MAX_ANNOTATION_BYTES].decode(errors="ignore")
+            elif value is not None:
                 text = program.text if isinstance(program, CelProgram) else ""
                 detail = f"valueExpression '{text}' resulted in unsupported return type: {type_name(value)}. "
                 found.append(PolicyFailure(f"{detail}Return type must be either string or null.", always=True))

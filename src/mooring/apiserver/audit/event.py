@@ -59,12 +59,25 @@ def _address(text: str) -> str:
 class AuditRecord:
     """What is known of one request. `sender` is None until it is known who sends it."""
 
-    __slots__ = ("_about", "_addresses", "_agent", "_answer", "_audit_id", "_metadata", "_received", "_uri", "sender")
+    __slots__ = (
+        "_about",
+        "_addresses",
+        "_agent",
+        "_answer",
+        "_audit_id",
+        "_metadata",
+        "_received",
+        "_uri",
+        "annotations",
+        "sender",
+    )
 
     def __init__(self, audit_id: str, received: datetime, uri: str, agent: str, addresses: list[str]) -> None:
         self._audit_id, self._received, self._uri = audit_id, received, uri
         self._agent, self._addresses = agent, addresses
         self.sender: User | None = None
+        # What admission notes. The first word about a thing counts.
+        self.annotations: dict[str, str] = {}
         self._about: Attributes | None = None
         self._answer: AccessAnswer | None = None
         self._metadata: Any = None
@@ -106,7 +119,8 @@ class AuditRecord:
         event["stageTimestamp"] = _micro_time(now)
         if self._answer is not None:
             allowed = self._answer.decision is AccessDecision.ALLOW
-            event["annotations"] = {_DECISION: "allow" if allowed else "forbid", _REASON: self._answer.reason}
+            decision = {_DECISION: "allow" if allowed else "forbid", _REASON: self._answer.reason}
+            event["annotations"] = {**decision, **self.annotations}
         return _encode(event) + b"\n"
 
     def _reference(self, about: Attributes) -> Object:

@@ -124,6 +124,7 @@ def _sent(context: Context, call: Call, options: WriteOptions, duplicate_fields:
         user_extra=call.request.user.extra,
         duplicate_fields=duplicate_fields,
         warnings=call.warnings,
+        annotations=call.request.annotations,
     )
 
 

@@ -95,6 +95,12 @@ class HttpRequest:
         """The record of this request, where an audit log is written."""
         return self._scope.get("audit")
 
+    @property
+    def annotations(self) -> dict[str, str] | None:
+        """What admission notes of this request, where an audit log is written."""
+        audit = self.audit
+        return None if audit is None else audit.annotations
+
     def holds(self, obj: Any) -> None:
         """Tell the audit log which object the body holds."""
         if (audit := self._scope.get("audit")) is not None:

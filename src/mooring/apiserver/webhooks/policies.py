@@ -11,6 +11,7 @@ from mooring.admission.reviews import GroupVersionKind
 from mooring.admission.rules import is_exempt, selects_namespace, selects_object
 from mooring.apiserver.authorization.attributes import Authorizer
 from mooring.apiserver.webhooks.off_loop import OffLoop
+from mooring.apiserver.webhooks.policy_audit import PolicyAudit
 from mooring.apiserver.webhooks.review import AdmissionAttributes
 from mooring.kube.objects import Object
 from mooring.kube.selectors import selector_from_dict
@@ -92,6 +93,7 @@ class Policies:
         denied: tuple[str, str] | None = None
         if is_exempt(about.resource):
             return
+        audit = PolicyAudit()
         for policy in self._policies:
             name = f"ValidatingAdmissionPolicy '{policy.name}'"
             version = self._matched(policy.match, about, obj, old)
@@ -102,16 +104,21 @@ class Policies:
                     continue
                 told = f"{name} with binding '{binding.name}'"
                 try:
-                    failures = await self._ask(policy, binding, about, version, shown)
+                    failures, noted = await self._ask(policy, binding, about, version, shown)
                 except PolicyConfigurationError as error:
                     if not policy.fails_open:
                         denied = denied or (f"{told} denied request: failed to configure binding: {error}", "")
                     continue
+                audit.add(policy.name, noted)
                 for failure in failures:
+                    if "Audit" in binding.actions and not failure.always:
+                        audit.failed(policy.name, binding, failure)
                     if "Warn" in binding.actions and not failure.always:
                         warnings.append(f"Validation failed for {told}: {failure.message}")
                     if "Deny" in binding.actions or failure.always:
                         denied = denied or (f"{told} denied request: {failure.message}", failure.reason)
+        if about.annotations is not None:
+            audit.publish(about.annotations)
         if denied is not None:
             raise _denial(about, *denied)
 
@@ -131,7 +138,7 @@ class Policies:
 
     async def _ask(
         self, policy: Policy, binding: PolicyBinding, about: AdmissionAttributes, version: Resource, shown: Shown
-    ) -> list[PolicyFailure]:
+    ) -> tuple[list[PolicyFailure], list[dict[str, str]]]:
         from mooring.admission.policies.decisions import decide
         from mooring.apiserver.webhooks.request_variables import namespace_variable, request_variables
 
@@ -143,11 +150,13 @@ class Policies:
                 raise NotFoundError.of("namespaces", "", about.namespace)
             variables["namespaceObject"] = namespace_variable(namespace)
         failures: list[PolicyFailure] = []
+        noted: list[dict[str, str]] = []
         for params in self._params(policy, binding, about):
             given = {**variables, "params": params}
-            found, _ = await self._off_loop.run(partial(decide, policy, given))
+            found, annotations = await self._off_loop.run(partial(decide, policy, given))
             failures += found
-        return failures
+            noted.append(annotations)
+        return failures, noted
 
     def _params(self, policy: Policy, binding: PolicyBinding, about: AdmissionAttributes) -> Sequence[Any]:
         """The objects that parametrise a policy; one None where it has none."""

@@ -42,6 +42,8 @@ class AdmissionAttributes:
     user: User
     dry_run: bool
     options: Object
+    # For the audit log; None where none is written.
+    annotations: dict[str, str] | None = None
 
 
 def review(

@@ -186,4 +186,5 @@ def _attributes(
         user=call.request.user,
         dry_run=dry_run,
         options=options(operation),
+        annotations=call.request.annotations,
     )

@@ -26,7 +26,7 @@ from mooring.registry.admission.node_restriction import node_restriction, restri
 from mooring.registry.admission.pod_security import pod_security
 from mooring.registry.admission.stored_only import warn_of_no_effect
 from mooring.registry.admission.usage_warning import warn_of_unread_usage
-from mooring.registry.kinds.definitions import accept_definition
+from mooring.registry.kinds.definitions import accept_definition, refuse_objects_of_deleted
 from mooring.registry.kinds.pods import topology
 from mooring.registry.kinds.services import allocate_addresses
 
@@ -215,6 +215,7 @@ def name_requester(request: AdmissionRequest, view: ClusterView) -> Object | Non
 # In the order of a real server.
 BUILTIN_ADMISSION: Final[tuple[Admission, ...]] = (
     namespace_lifecycle,
+    refuse_objects_of_deleted,
     default_limits,
     service_account,
     node_restriction,

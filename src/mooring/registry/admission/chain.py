@@ -61,6 +61,8 @@ class AdmissionRequest(NamedTuple):
     warnings: list[str]
     user_uid: str = ""
     user_extra: UserExtra = ()
+    # For the audit log; None where none is written.
+    annotations: dict[str, str] | None = None
 
     def about(self, obj: Object) -> "AdmissionRequest":
         """The same request with another object."""
@@ -188,4 +190,5 @@ def request_of(
         options.warnings,
         options.user_uid,
         options.user_extra,
+        options.annotations,
     )

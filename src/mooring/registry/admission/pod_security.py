@@ -40,13 +40,18 @@ def pod_security(request: AdmissionRequest, view: ClusterView) -> Object | None:
         if not request.subresource:
             _check_namespace(request, obj, view)
     elif store == "pods":
-        if request.subresource in _OF_POD and (policy := _policy(request, view)) is not None:
-            _check_pod(request, obj, policy)
+        if request.subresource in _OF_POD:
+            policy = _policy(request, view)
+            if policy is None:
+                _note(request, "enforce-policy", str(PRIVILEGED))
+            else:
+                _check_pod(request, obj, policy)
     elif store in _TEMPLATES and not request.subresource and (policy := _policy(request, view)) is not None:
         template: Object | None = obj
         for name in _TEMPLATES[store]:
             template = (template or {}).get(name)
         if template is not None:
+            _audit(request, policy.audit, template)
             _warn(request, policy.warn, template)
     return None
 
@@ -71,6 +76,8 @@ def _told(found: Iterable[Breach]) -> str:
 def _check_pod(request: AdmissionRequest, pod: Object, policy: SecurityPolicy) -> None:
     if request.old_object is not None and not _matters(pod["spec"], request.old_object["spec"]):
         return
+    _note(request, "enforce-policy", str(policy.enforce))
+    _audit(request, policy.audit, pod)
     if found := _breaches(policy.enforce, pod):
         why = f'violates PodSecurity "{policy.enforce}": {_told(found)}'
         raise ForbiddenError.of("pods", "", request.name, why)
@@ -85,6 +92,16 @@ def _matters(new: Object, old: Object) -> bool:
             return True
     known = {each["name"]: each.get("image") for each in old.get("ephemeralContainers") or ()}
     return any(known.get(each["name"], "") != each.get("image") for each in new.get("ephemeralContainers") or ())
+
+
+def _note(request: AdmissionRequest, key: str, text: str) -> None:
+    if request.annotations is not None:
+        request.annotations.setdefault(f"{PREFIX}{key}", text)
+
+
+def _audit(request: AdmissionRequest, level: SecurityLevel, pod: Object) -> None:
+    if request.annotations is not None and level.level != PRIVILEGED.level and (found := _breaches(level, pod)):
+        _note(request, "audit-violations", f'would violate PodSecurity "{level}": {_told(found)}')
 
 
 def _warn(request: AdmissionRequest, level: SecurityLevel, pod: Object) -> None:

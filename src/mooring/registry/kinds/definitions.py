@@ -15,7 +15,7 @@ from mooring.kube.apply import update
 from mooring.kube.conditions import conditions_of, is_true, set_conditions
 from mooring.kube.objects import Object
 from mooring.kube.schemas import builtin_schema
-from mooring.kube.status import InternalError, qualified
+from mooring.kube.status import ForbiddenError, InternalError, qualified
 from mooring.registry.admission.chain import AdmissionRequest, ClusterView
 from mooring.registry.core import Convert, Core, CustomKind
 from mooring.registry.resources import Resource
@@ -24,10 +24,12 @@ from mooring.registry.strategies import Strategy
 __all__ = [
     "CLEANUP",
     "DEFINITIONS",
+    "KIND",
     "CustomResourceDefinitions",
     "RemoteConvert",
     "accept_definition",
     "marked_for_cleaning",
+    "refuse_objects_of_deleted",
 ]
 
 # Takes the spec of a definition, an object and the apiVersion wanted; raises where the answer is not there yet.
@@ -35,7 +37,7 @@ RemoteConvert = Callable[[Object, Object, str], Object]
 
 DEFINITIONS: Final = "customresourcedefinitions.apiextensions.k8s.io"
 CLEANUP: Final = "customresourcecleanup.apiextensions.k8s.io"
-_KIND: Final = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+KIND: Final = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 _VERSION: Final = re.compile("v([0-9]+)(?:(alpha|beta)([0-9]+))?").fullmatch
 _OUTSIDE: Final = frozenset({"apiVersion", "kind", "metadata"})
 
@@ -68,18 +70,30 @@ def accept_definition(request: AdmissionRequest, view: ClusterView) -> Object | 
     obj = {**obj, "status": {**(obj.get("status") or {}), "storedVersions": status["storedVersions"]}}
     if status != obj["status"]:
         managers = obj["metadata"].get("managedFields")
-        version, schema = _KIND[0], builtin_schema(*_KIND)
+        version, schema = KIND[0], builtin_schema(*KIND)
         entries = update(obj, made, "kube-apiserver", schema, managers, version, stamp, "status")
         made["metadata"]["managedFields"] = entries
     return made
+
+
+def refuse_objects_of_deleted(request: AdmissionRequest, view: ClusterView) -> Object | None:
+    """Of a kind whose definition is going nothing is created any more: it would keep the definition."""
+    resource = request.resource
+    if request.operation != "CREATE" or not resource.custom or request.subresource:
+        return None
+    definition = view.find(*KIND, "", resource.store)
+    if definition is not None and "deletionTimestamp" in definition["metadata"]:
+        why = "create not allowed while custom resource definition is terminating"
+        raise ForbiddenError.of(resource.plural, resource.group, request.name, why)
+    return None
 
 
 def marked_for_cleaning(obj: Object, now: str) -> Object:
     """A definition whose deletion begins: its objects go first."""
     finalizers = obj["metadata"].get("finalizers", [])
     metadata = {**obj["metadata"], "finalizers": finalizers if CLEANUP in finalizers else [*finalizers, CLEANUP]}
-    message = "CustomResource deletion is in progress"
-    leaving = _condition("Terminating", "True", "InstanceDeletionInProgress", message)
+    message = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
+    leaving = _condition("Terminating", "True", "InstanceDeletionPending", message)
     known = conditions_of(obj)
     conditions = set_conditions(known, (leaving,), now) or known
     return {**obj, "metadata": metadata, "status": {**obj["status"], "conditions": conditions}}
@@ -94,7 +108,7 @@ def _taken(obj: Object, view: ClusterView) -> tuple[str, str] | None:
     spec = obj["spec"]
     names = spec.get("names") or {}
     found = None
-    for other in view.all(*_KIND):
+    for other in view.all(*KIND):
         accepted = (other.get("status") or {}).get("acceptedNames") or {}
         if other["metadata"]["name"] == obj["metadata"]["name"] or other["spec"]["group"] != spec.get("group"):
             continue
@@ -120,20 +134,27 @@ class CustomResourceDefinitions:
         self._core = core
         self.conversions: dict[tuple[str, str], Convert] = {}
         self.remote_conversion: RemoteConvert | None = None
+        # The version in which the objects of a definition are stored, served or not, by the definition's name.
+        self.stored: dict[str, Resource] = {}
         for obj in core.storage.items(DEFINITIONS):
             self.changed(obj, None)
 
     def changed(self, new: Object | None, old: Object | None) -> None:
+        if new is not None and old is not None and _serving(new) == _serving(old):
+            # Watches of the kind go on.
+            return
         if old is not None:
             # Of a kind that is gone for good the rest stays known: the last of its objects are still told of.
             self._withdraw(old, forget=new is not None)
         if new is not None and _is_established(new):
             self._serve(new)
+        elif old is not None:
+            self.stored.pop(old["metadata"]["name"], None)
 
     def finish(self, store: str) -> None:
         """Let a deleted definition go when the last of its objects has."""
         core = self._core
-        definitions = core.resources.of_kind(*_KIND)
+        definitions = core.resources.of_kind(*KIND)
         found = core.find(definitions, "", store)
         if found is None or "deletionTimestamp" not in found["metadata"] or not core.storage.is_empty(store):
             return
@@ -184,6 +205,8 @@ class CustomResourceDefinitions:
                 warning=_deprecation(version, resource, spec["versions"]),
                 revision=int(obj["metadata"].get("resourceVersion") or 0),
             )
+            if version.get("storage"):
+                self.stored[obj["metadata"]["name"]] = resource
             if version.get("served"):
                 self._core.resources.add(resource)
 
@@ -209,6 +232,10 @@ class CustomResourceDefinitions:
             return {**made, "apiVersion": wanted, "metadata": rest | kept}
 
         return convert
+
+
+def _serving(obj: Object) -> tuple[Object, bool]:
+    return obj["spec"], _is_established(obj)
 
 
 def _is_established(obj: Object) -> bool:

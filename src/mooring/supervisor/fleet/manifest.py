@@ -34,6 +34,7 @@ MOST_REPLICAS: Final = 20_000
 
 # What a server keeps in metadata; a fleet made with `kubectl get nodes -o yaml` has it all.
 _SERVERS_OWN: Final = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink")
+_FIRST: Final = frozenset({"CustomResourceDefinition", "Namespace", "PriorityClass"})
 _HOSTNAME: Final = "kubernetes.io/hostname"
 _PATH: Final = re.compile(r"(?:metadata|spec|status|data)(?:\.[A-Za-z0-9_./-]*[A-Za-z0-9]|\[[^\]]*\])*")
 
@@ -51,7 +52,7 @@ class Fleet(NamedTuple):
 
 def read_fleet(path: Path) -> Fleet:
     """Every object of a fleet file, numbered ones written out. Raises ManifestError where it makes no sense."""
-    objects = [obj for document in read_manifests(path) for obj in _written_out(document)]
+    objects = [obj for document in _in_order(path) for obj in _written_out(document)]
     return Fleet(objects, [_name(obj) for obj in objects if obj["kind"] == "Node" and not _simulated(obj)])
 
 
@@ -63,7 +64,7 @@ def check_fleet(path: Path, now: datetime, controllers: Collection[str] = ()) ->
     registry = Registry(now=now)
     _define(registry, stage_definition(), now)
     seen: set[tuple[str, str, str]] = set()
-    for document in read_manifests(path):
+    for document in _in_order(path):
         replicas = _written_out(document)
         for obj in replicas:
             key = (obj["kind"], _namespace(obj), _name(obj))
@@ -75,6 +76,12 @@ def check_fleet(path: Path, now: datetime, controllers: Collection[str] = ()) ->
         for obj in (replicas[0], *replicas[1:][-1:]):
             _check(registry, document, obj, now)
     return read_fleet(path)
+
+
+def _in_order(path: Path) -> list[Document[Object]]:
+    """The documents of a file, those that others need first: what `kubectl get` prints is in the order of its kinds."""
+    documents = list(read_manifests(path))
+    return sorted(documents, key=lambda document: document.value.get("kind") not in _FIRST)
 
 
 def _define(registry: Registry, definition: Object, now: datetime) -> None:

@@ -81,6 +81,7 @@ def sandbox_arguments(
     found += [*_openings(sandbox), *_kernel(sandbox), *_devices(sandbox), *_run()]
     for mount in targets:
         word = "--ro-bind" if mount.read_only else "--bind"
+        found += _way_to(mount, targets)
         opened = (descriptors or {}).get(mount.source)
         found += [word, mount.source, mount.target] if opened is None else [f"{word}-fd", str(opened), mount.target]
         found += _covered_in(mount, sandbox)
@@ -152,6 +153,19 @@ def _run() -> list[str]:
     names = os.path.realpath("/etc/resolv.conf")
     if below(names, "/run") and Path(names).is_file():
         found += ["--ro-bind", names, names]
+    return found
+
+
+def _way_to(mount: Mount, mounts: Sequence[Mount]) -> list[str]:
+    """The folders that are made for a mount: bwrap's own would be for root alone, whoever the container runs as."""
+    found = []
+    for folder in reversed(Path(mount.target).parents):
+        place = str(folder)
+        if any(each is not mount and below(place, each.target) for each in mounts):
+            # What lies in a volume is the pod's.
+            break
+        if (below(place, "/run") and place != "/run") or not folder.exists():
+            found += ["--perms", "0755", "--dir", place]
     return found
 
 
