@@ -24,6 +24,7 @@ from tests.e2e.stories import (
     nodes,
     services,
     stateful_sets,
+    volumes,
 )
 
 # The longest ones first.
@@ -37,6 +38,7 @@ STORIES = (
     *housekeeping.STORIES,
     *services.STORIES,
     *devices.STORIES,
+    *volumes.STORIES,
 )
 AT_ONCE = 16
 

@@ -53,6 +53,11 @@ def reserved(volume: Object, name: str, uid: str | None = None) -> Object:
     return {**volume, "spec": {**volume["spec"], "claimRef": reference}}
 
 
+def noted(obj: Object, notes: dict[str, str]) -> Object:
+    """An object with annotations."""
+    return {**obj, "metadata": {**obj["metadata"], "annotations": notes}}
+
+
 def mounting(name: str, *claims: str, **spec: Any) -> Object:
     volumes = [{"name": each, "persistentVolumeClaim": {"claimName": each}} for each in claims]
     return pod(name, volumes=volumes, **spec)
@@ -65,8 +70,12 @@ def storage_objects() -> list[Object]:
     """
     classes = {"local": "kubernetes.io/no-provisioner", "fast": "ebs.csi.aws.com"}
     at_once = {**storage_class("simulated", "mooring.dev/simulated", "Immediate"), "allowVolumeExpansion": True}
-    # Two volumes are there for one claim: the one that loses is free again.
-    lost = reserved(local_volume("lost", "n0", "gone"), "found", "of one before")
+    sent = noted(claim("sent", "standard"), {"volume.kubernetes.io/selected-node": "gone"})
+    # A claim that asks for more than its volume has, and a volume whose claim is gone.
+    grows = noted(claim("grows", "simulated", volumeName="grown"), {"pv.kubernetes.io/bind-completed": "yes"})
+    ours = {"pv.kubernetes.io/provisioned-by": "mooring.dev/simulated"}
+    grown = noted(local_volume("grown", "n0", "simulated", "1Gi"), ours)
+    over = noted(local_volume("over", "n0", "simulated", persistentVolumeReclaimPolicy="Delete"), ours)
     return [
         *(storage_class(name, provisioner) for name, provisioner in classes.items()),
         *(claim(name, name) for name in classes),
@@ -75,7 +84,10 @@ def storage_objects() -> list[Object]:
         claim("made", "simulated"),
         claim("standard"),
         mounting("on-standard", "standard"),
-        lost,
+        sent,
+        grown,
+        grows,
+        reserved(over, "gone", "of a claim before"),
         local_volume("disk", "n0", "local"),
         local_volume("by-hand", "n0", "gone"),
         claim("found", "gone"),

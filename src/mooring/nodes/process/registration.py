@@ -109,7 +109,7 @@ class NodeRegistration:
         return (self.clock() - beat).total_seconds() < _STATUS_SECONDS
 
     async def _write_metadata(self, node: Object) -> Object:
-        """Labels of GPUs and the folder of volumes are kept current; the rest is the administrator's once it is there."""
+        """The labels of GPUs and the folder of volumes are kept current; all else is the administrator's."""
         current = {"labels": gpu_labels(self.machine.gpus), "annotations": node_annotations(self.machine)}
         metadata, changes = node["metadata"], {}
         for field, wanted in current.items():
