@@ -10,7 +10,7 @@ from typing import Any
 
 from mooring.kube.objects import Object
 from mooring.testing.builders import pod
-from mooring.testing.workloads import claim_template, stateful_set
+from mooring.testing.workloads import claim_template, stateful_set, template
 from tests.e2e.stories.stateful_sets import wait_for
 from tests.e2e.town import Town
 
@@ -184,6 +184,23 @@ def a_set_with_claims_of_the_default_class(town: Town) -> Scenes:
     yield None
 
 
+def a_claim_stays_while_a_pod_has_it(town: Town) -> Scenes:
+    at_once = storage_class(town, "at-once", SIMULATED, "Immediate")
+    town.create(claim("data", at_once))
+    made = template("ends", duration="1s")
+    volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]
+    spec = {**made["spec"], "restartPolicy": "Never", "volumes": volumes}
+    town.create({"kind": "Pod", "metadata": {**made["metadata"], "name": "ends"}, "spec": spec})
+    town.until(lambda: town.status("Pod", "ends").get("phase") == "Succeeded", "the pod has ended")
+    town.delete("PersistentVolumeClaim", "data")
+    town.until(lambda: "deletionTimestamp" in town.get("PersistentVolumeClaim", "data")["metadata"], "it leaves")
+    report(town)
+    yield None
+    town.delete("Pod", "ends")
+    town.until(lambda: not volumes_of(town), "no volumes")
+    yield None
+
+
 def a_volume_goes_or_stays_as_its_class_says(town: Town) -> Scenes:
     goes = storage_class(town, "goes", SIMULATED, "Immediate")
     stays = storage_class(town, "stays", SIMULATED, "Immediate", reclaimPolicy="Retain")
@@ -213,5 +230,6 @@ STORIES = (
     claims_get_volumes_that_are_there,
     a_claim_waits_for_its_class_or_its_pod_or_for_a_volume,
     a_set_with_claims_of_the_default_class,
+    a_claim_stays_while_a_pod_has_it,
     a_volume_goes_or_stays_as_its_class_says,
 )
