@@ -48,7 +48,7 @@ from mooring.workloads.kinds import NODE, POD, SERVICE
 from tests.builtin.access_objects import access_objects, deny_one
 from tests.builtin.podautoscaler.objects import autoscaler, cpu_metric
 from tests.builtin.serving import service_without_selector, written_endpoints
-from tests.builtin.volumes.objects import storage_objects
+from tests.builtin.volumes.objects import local_volume, reserved, storage_objects
 from tests.features.groups.town import CONTROLLERS, EVERY_CONTROLLER, Town
 from tests.features.workspaces.town import WorkspaceTown
 from tests.nodes.stages.objects import setting, stage
@@ -131,6 +131,10 @@ def workloads() -> None:
 def volumes() -> None:
     """Claims wait for pods, are given volumes that are there, and take those that were made for them along."""
     town = Town(*(storage_objects()), nodes=2)
+    town.run(60)
+    # A second volume for a claim that has one.
+    uid = town.all("PersistentVolumeClaim")["found"]["metadata"]["uid"]
+    town.create(reserved(local_volume("second", "n0", "gone"), "found", uid))
     town.run(60)
     town.delete("PersistentVolumeClaim", "made")
     town.run(60)

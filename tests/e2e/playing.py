@@ -12,6 +12,7 @@ from pathlib import Path
 import yaml
 
 from mooring.kube.objects import Object
+from mooring.nodes.storage.default_class import default_class
 from mooring.testing.builders import node
 from mooring.testing.conditions import has_condition
 from mooring.testing.homes import HOMES, REAL, Home, whole
@@ -78,6 +79,7 @@ def both(folder: Path) -> Iterator[Both]:
         for home, api in zip(homes, apis, strict=True):
             if home.name == REAL:
                 _define_our_kinds(api)
+                assert api.post("/apis/storage.k8s.io/v1/storageclasses", default_class()).code == 201
             _wait_for_nodes(api)
         yield Both(list(zip(homes, apis, strict=True)))
 

@@ -26,6 +26,7 @@ from tests.e2e.stories import (
     pods,
     services,
     stateful_sets,
+    volumes,
 )
 
 # The longest ones first.
@@ -41,6 +42,7 @@ STORIES = (
     *services.STORIES,
     *pods.STORIES,
     *devices.STORIES,
+    *volumes.STORIES,
 )
 AT_ONCE = 16
 

@@ -64,9 +64,18 @@ def test_a_claim_goes_when_its_last_pod_has_gone(world: World) -> None:
 
 def test_a_claim_that_nobody_uses_goes_at_once(world: World) -> None:
     world.make("pvc", claim())
+    world.make("pod", mounting("data"))
+    world.delete("pvc", "data")
+    assert not world.exists("pvc", "data"), "a pod without a node uses nothing yet"
+
+
+def test_a_claim_is_used_by_a_pod_that_has_ended_as_long_as_it_is_there(world: World) -> None:
+    world.make("pvc", claim())
     world.make("pod", mounting("data", nodeName="n1"))
     world.merge("pod", "user", {"status": {"phase": "Succeeded"}}, subresource="status")
     world.delete("pvc", "data")
+    assert world.exists("pvc", "data")
+    world.delete("pod", "user", grace=0)
     assert not world.exists("pvc", "data")
 
 

@@ -1,4 +1,4 @@
-"""Simulated nodes as a feature. This machine as a node is a process of its own, not a controller."""
+"""Simulated nodes and their storage as a feature. This machine as a node is a process of its own, not a controller."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ if TYPE_CHECKING:
 def _controllers() -> tuple[Controller, ...]:
     from mooring.nodes.simulated.controller import simulated_nodes
     from mooring.nodes.stages import controller as stages
+    from mooring.nodes.storage import deleter, provisioner, resizer
 
+    storage = (provisioner.CONTROLLER, resizer.CONTROLLER, deleter.CONTROLLER)
     # Only nodes that ask for it are simulated: others may belong to a kubelet.
-    return (simulated_nodes(every_node=False), stages.CONTROLLER)
+    return (simulated_nodes(every_node=False), stages.CONTROLLER, *storage)
 
 
 NODES: Final = Feature(
     "nodes",
-    controllers=Parts(("nodes", "stages"), _controllers),
+    controllers=Parts(("nodes", "stages", "volume-provisioner", "volume-resizer", "volume-deleter"), _controllers),
     on_request=frozenset({"stages"}),
 )

@@ -21,13 +21,14 @@ from mooring.builtin.batch.job import controller as job
 from mooring.builtin.batch.job import orphans as job_orphans
 from mooring.builtin.resourceclaim import generation, release
 from mooring.builtin.scheduler import controller as scheduler
-from mooring.builtin.volumes import ephemeral, matching, phases
+from mooring.builtin.volumes import claims, ephemeral, matching, phases
 from mooring.catalog import CATALOG
 from mooring.kube.objects import Object
 from mooring.kube.status import AlreadyExistsError, InvalidError, NotFoundError
 from mooring.placement.snapshot import CONTENTS, SOMETIMES_ABSENT
 from mooring.placement.workloads.node_readiness import with_readiness
-from mooring.plan import claims, new_nodes, nodes
+from mooring.plan import new_nodes, nodes
+from mooring.plan.claims import provisioner
 from mooring.plan.gc_threshold import raised_gc_threshold
 from mooring.plan.identities import identified
 from mooring.plan.revisions import missing_revisions
@@ -119,6 +120,7 @@ class SimulatedCluster:
         joining = (feature.plan_controllers() for feature in CATALOG.features if feature.joins & served)
         controllers = (
             *CONTROLLERS,
+            provisioner(classes_read="StorageClass" not in self.unread_kinds),
             nodes.controller(self._endless),
             *(each for some in (*added, *joining) for each in some),
         )
@@ -239,7 +241,7 @@ class SimulatedCluster:
                 continue
             if namespace:
                 self._ensure_namespace(namespace, note=False)
-            made = {**obj, "metadata": {"name": name, **({"namespace": namespace} if namespace else {})}}
+            made = {**obj, "metadata": {**obj["metadata"], **({"namespace": namespace} if namespace else {})}}
             self.registry.create(resource, made, now=self.simulation.now, manager=MANAGER)
             self.stand_ins.add((kind, f"{namespace}/{name}"))
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from mooring.kube.objects import Object
+from mooring.nodes.storage.names import SIMULATED
 
 
 class StandIn(NamedTuple):
@@ -61,8 +62,10 @@ def _names(value: Any) -> Iterator[tuple[str, str]]:
 
 
 def _claim(name: str) -> Object:
+    """A claim that is handed over to a provisioner already."""
     spec = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Gi"}}, "storageClassName": ""}
-    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name}, "spec": spec}
+    metadata = {"name": name, "annotations": {"volume.kubernetes.io/storage-provisioner": SIMULATED}}
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec}
 
 
 def _storage_class(name: str) -> Object:
@@ -70,7 +73,7 @@ def _storage_class(name: str) -> Object:
         "apiVersion": "storage.k8s.io/v1",
         "kind": "StorageClass",
         "metadata": {"name": name},
-        "provisioner": "mooring.dev/simulated",
+        "provisioner": SIMULATED,
     }
 
 

@@ -34,6 +34,8 @@ class Credentials:
     certificates: Certificates
     controllers: str = field(repr=False)
     node: str = field(repr=False)
+    # The name of this machine as a node, empty where it is none.
+    node_name: str
     # The token by which the API server reads logs; the node gets its hash only.
     logs: str = field(repr=False)
 
@@ -49,8 +51,9 @@ def issue_credentials(folder: DataFolder, names: Sequence[str], *, node: bool, n
     ensure_kubelet_client_certificate(certificates, now=now)
     ensure_front_proxy_certificate(certificates, now=now)
     ensure_signing_key(folder.signing_key)
-    controllers, token = issue_controllers_token(folder), ""
+    controllers, token, name = issue_controllers_token(folder), "", ""
     if node:
         ensure_node_certificate(certificates, now=now)
-        token = issue_node_token(folder, node_name(socket.gethostname()))
-    return Credentials(certificates, controllers, token, secrets.token_urlsafe(32))
+        name = node_name(socket.gethostname())
+        token = issue_node_token(folder, name)
+    return Credentials(certificates, controllers, token, name, secrets.token_urlsafe(32))

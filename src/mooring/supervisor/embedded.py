@@ -113,6 +113,7 @@ class EmbeddedCluster:
                 "authority": str(self._credentials.certificates.authority),
                 "signing_key": str(self.folder.signing_key),
                 "node_token": self._credentials.logs,
+                "node": self._credentials.node_name,
                 "controllers": self.controllers,
                 "fleet_rules": self.fleet_rules,
                 "configuration": self.configuration,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from mooring.kube.node_identity import node_user
 from mooring.kube.objects import Object
 from mooring.net.certificates import KUBELET_CLIENT_USER
 from mooring.supervisor.access import CONTROLLERS_USER
@@ -31,6 +32,11 @@ RULES: Final = Path(__file__).parent / "data" / "rules.json"
 _RUNTIME: Final = "runtime"
 _FLEET: Final = "fleet"
 _KUBELETS: Final = "kubelets"
+_LOCAL_VOLUMES: Final = "local-volumes"
+# Removing a local volume is the node's part: it has the files. A kubelet has no right to see volumes of no pod of its.
+_LOCAL_VOLUMES_RULES: Final = [
+    {"apiGroups": [""], "resources": ["persistentvolumes"], "verbs": ["get", "list", "watch", "patch", "delete"]}
+]
 _GROUP: Final = "rbac.authorization.k8s.io"
 _LABELS: Final = {"app.kubernetes.io/part-of": "mooring", "app.kubernetes.io/managed-by": "mooring-up"}
 
@@ -40,14 +46,21 @@ MANAGED_BY_UP: Final = "app.kubernetes.io/managed-by=mooring-up"
 
 
 def grant_rights(
-    registry: Registry, controllers: Collection[str], fleet_rules: Sequence[Object], *, now: datetime
+    registry: Registry, controllers: Collection[str], fleet_rules: Sequence[Object], *, now: datetime, node: str = ""
 ) -> None:
-    """Give the controllers process the rights of these controllers, and take those of others away."""
+    """Give the controllers process the rights of these controllers, and take those of others away.
+
+    `node` is the name of this machine as a node, empty where it is none.
+    """
     rules = msgspec.json.decode(RULES.read_bytes(), type=dict[str, list[Object]])
     chosen = {name: rules[name] for name in (_RUNTIME, *controllers) if name in rules}
     chosen[_FLEET] = list(fleet_rules)
     roles = [_role(name, granted) for name, granted in chosen.items()]
     bindings = [*(_binding(name) for name in chosen), _kubelet_binding()]
+    if node:
+        roles.append(_role(_LOCAL_VOLUMES, _LOCAL_VOLUMES_RULES))
+        subject = {"apiGroup": _GROUP, "kind": "User", "name": node_user(node)}
+        bindings.append({**_binding(_LOCAL_VOLUMES), "subjects": [subject]})
     for wanted in (*roles, *bindings):
         _keep(registry, wanted, now)
     bound = {each["metadata"]["name"] for each in bindings}

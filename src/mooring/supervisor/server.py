@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mooring.kube.errors import MooringError
-from mooring.kube.objects import Object
 from mooring.supervisor.parent_watchdog import end_with_parent, read_config
 
 if TYPE_CHECKING:
@@ -47,24 +46,28 @@ def main() -> int:
                 front_proxy=certificates,
                 audit_log=None if config["audit_log"] is None else Path(config["audit_log"]),
             ),
-            prepare=_prepare(config["controllers"], config["fleet_rules"], config["configuration"]),
+            prepare=_prepare(config),
         )
     except (MooringError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
 
 
-def _prepare(controllers: list[str], fleet_rules: list[Object], configuration: list[Any]) -> Callable[[Registry], None]:
-    """What is in the registry before the first request: our kinds, webhooks, and the rights of our own processes."""
+def _prepare(config: dict[str, Any]) -> Callable[[Registry], None]:
+    """What is in the registry before the first request: our kinds, webhooks, a class of storage, and our rights."""
     from mooring.runtime.settings import Configuration
     from mooring.supervisor.admission import own_admission
     from mooring.supervisor.own_rights import grant_rights
+    from mooring.supervisor.storage import have_default_class
 
-    admission = own_admission(controllers, Configuration(*configuration))
+    controllers: list[str] = config["controllers"]
+    admission = own_admission(controllers, Configuration(*config["configuration"]))
 
     def prepare(registry: Registry) -> None:
         admission(registry)
-        grant_rights(registry, controllers, fleet_rules, now=datetime.now(UTC))
+        now = datetime.now(UTC)
+        have_default_class(registry, controllers, now)
+        grant_rights(registry, controllers, config["fleet_rules"], now=now, node=config["node"])
 
     return prepare
 

@@ -14,6 +14,7 @@ from mooring.features.groups.webhooks import WEBHOOKS
 from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
 from mooring.nodes.feature import NODES
+from mooring.nodes.storage.default_class import default_class
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
 from mooring.runtime.drivers.faults import Faults
@@ -50,6 +51,7 @@ def registry_with_groups(seed: int = 0) -> Registry:
     kind = registry.resource("apiextensions.k8s.io/v1", "CustomResourceDefinition")
     for definition in CATALOG.definitions():
         registry.create(kind, definition, now=START)
+    registry.create(registry.resource("storage.k8s.io/v1", "StorageClass"), default_class(), now=START)
     install(registry, WEBHOOKS, clock=lambda: START)
     return registry
 

@@ -24,12 +24,12 @@ def test_volumes_that_cannot_be_made_keep_a_pod_waiting_until_they_can(tmp_path:
             shell("cat /v/x; sleep 100", volumeMounts=mounts),
             volumes=[{"name": "v", "configMap": {"name": "late"}}],
         )
-        claim = {"name": "v", "persistentVolumeClaim": {"claimName": "c"}}
-        at.pod("claim", shell("true", volumeMounts=mounts), volumes=[claim])
+        share = {"name": "v", "nfs": {"server": "files", "path": "/"}}
+        at.pod("share", shell("true", volumeMounts=mounts), volumes=[share])
         told = 'FailedMount: MountVolume.SetUp failed for volume "v" : configmap "late" not found'
         await at.until(lambda: told in at.events("early"), "it is told")
-        await at.until(lambda: any("persistentVolumeClaim volumes are not" in each for each in at.events("claim")))
-        assert at.container("claim")["state"]["waiting"]["reason"] == "ContainerCreating"
+        await at.until(lambda: any("nfs volumes are not" in each for each in at.events("share")))
+        assert at.container("share")["state"]["waiting"]["reason"] == "ContainerCreating"
         at.create({"metadata": {"name": "late"}, "data": {"x": "there"}}, "ConfigMap")
         await at.phase("early", "Running")
 

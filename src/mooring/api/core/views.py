@@ -5,6 +5,8 @@ first."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from mooring.api.conditions import find_condition, is_true
@@ -194,6 +196,8 @@ class ReplicationController(View, frozen=True):
 
 class ClaimStatus(View, frozen=True):
     phase: str = ""
+    access_modes: tuple[str, ...] = ()
+    capacity: ResourceList = msgspec.field(default_factory=dict)
 
 
 class ClaimResources(View, frozen=True):
@@ -208,14 +212,17 @@ class PersistentVolumeClaimSpec(View, frozen=True):
     volume_mode: str | None = None
     volume_attributes_class_name: str | None = None
     selector: core.LabelSelector | None = None
+    data_source: dict[str, Any] | None = None
+    data_source_ref: dict[str, Any] | None = None
 
 
 class ClaimNotes(View, frozen=True):
-    """The annotations of a claim that decide where its pods can go."""
+    """The annotations of a claim by which scheduler, binder and provisioners tell each other how far it is."""
 
     bind_completed: str | None = msgspec.field(default=None, name="pv.kubernetes.io/bind-completed")
     selected_node: str | None = msgspec.field(default=None, name="volume.kubernetes.io/selected-node")
     storage_class: str | None = msgspec.field(default=None, name="volume.beta.kubernetes.io/storage-class")
+    provisioner: str = msgspec.field(default="", name="volume.kubernetes.io/storage-provisioner")
 
 
 class ClaimMeta(Meta, frozen=True):
@@ -233,11 +240,18 @@ class PersistentVolumeClaim(View, frozen=True):
         noted = self.metadata.annotations.storage_class
         return (self.spec.storage_class_name or "") if noted is None else noted
 
+    @property
+    def has_class(self) -> bool:
+        """Whether it says which class it wants, which may be none."""
+        return self.metadata.annotations.storage_class is not None or self.spec.storage_class_name is not None
+
 
 class NodeNotes(View, frozen=True):
     """The annotations of a node that controllers read."""
 
     fake: str = msgspec.field(default="", name="kwok.x-k8s.io/node")
+    # Where a node that runs pods as processes keeps the files of local volumes.
+    local_volumes: str = msgspec.field(default="", name="mooring.dev/local-volumes")
     # A simulated node that is lost: it says nothing any more and its pods stay as they are.
     lost: str = msgspec.field(default="", name="mooring.dev/lost")
     # A simulated node that leaves out what changes nothing for other controllers: events, and containers being created.

@@ -11,11 +11,13 @@ from mooring.api.meta import Meta
 
 
 class VolumeNotes(View, frozen=True):
-    """The annotations of a volume that decide which claims it suits."""
+    """The annotations of a volume that decide which claims it suits, and what becomes of it."""
 
     storage_class: str | None = msgspec.field(default=None, name="volume.beta.kubernetes.io/storage-class")
     # Who made the volume, and takes it away with its claim.
     provisioner: str = msgspec.field(default="", name="pv.kubernetes.io/provisioned-by")
+    # Set where the binder chose the claim, and not whoever made the volume.
+    bound_by_controller: str | None = msgspec.field(default=None, name="pv.kubernetes.io/bound-by-controller")
 
 
 class VolumeMeta(Meta, frozen=True):
@@ -37,6 +39,10 @@ class CSISource(View, frozen=True):
     volume_handle: str = ""
 
 
+class HostPathSource(View, frozen=True):
+    path: str = ""
+
+
 class PersistentVolumeSpec(View, frozen=True):
     capacity: ResourceList = msgspec.field(default_factory=dict)
     access_modes: tuple[str, ...] = ()
@@ -44,7 +50,10 @@ class PersistentVolumeSpec(View, frozen=True):
     storage_class_name: str = ""
     volume_mode: str | None = None
     volume_attributes_class_name: str | None = None
+    # The API server fills it in; Retain is what it fills in.
+    persistent_volume_reclaim_policy: str = "Retain"
     node_affinity: VolumeNodeAffinity | None = None
+    host_path: HostPathSource | None = None
     csi: CSISource | None = None
     # Sources of old that a driver has taken over.
     aws_elastic_block_store: dict[str, Any] | None = None
@@ -94,6 +103,8 @@ class StorageClass(View, frozen=True):
     provisioner: str = ""
     # The API server fills it in; Immediate is what it fills in.
     volume_binding_mode: str = "Immediate"
+    reclaim_policy: str = "Delete"
+    mount_options: tuple[str, ...] = ()
     allowed_topologies: tuple[TopologyTerm, ...] = ()
 
     @property

@@ -1,12 +1,12 @@
-"""Free volumes are given to claims that do not wait for a pod: to each the smallest that suits.
+"""Volumes are given to claims that name none: to each the one that is reserved for it, or the smallest that suits.
 
 All claims are looked at together, oldest first, so that no two are given the same volume. Claims whose class waits for
-a pod are the scheduler's.
+a pod get free volumes from the scheduler; here they get only what is reserved for them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Final
 
@@ -23,7 +23,8 @@ from mooring.workloads.kinds import PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, 
 
 
 def _unbound(claim: PersistentVolumeClaim) -> Iterable[str]:
-    return () if claim.spec.volume_name or claim.metadata.deleting else ("",)
+    bound = claim.spec.volume_name or claim.metadata.annotations.bind_completed is not None
+    return () if bound or claim.metadata.deleting else ("",)
 
 
 def _free(volume: PersistentVolume) -> Iterable[str]:
@@ -35,23 +36,36 @@ UNBOUND: Final = Indexers(PERSISTENT_VOLUME_CLAIM, indexes={"unbound": _unbound}
 FREE: Final = Indexers(PERSISTENT_VOLUME, indexes={"free": _free})
 
 
-def free_volumes(view: View, claim: PersistentVolumeClaim) -> dict[str, StoredVolume]:
-    """The volumes of a claim's class that nobody has."""
-    found = sorted(view.list(PERSISTENT_VOLUME, "free", claim.class_name), key=lambda each: each.metadata.name)
-    return {volume.metadata.name: StoredVolume(volume) for volume in found}
+def best_volume(view: View, claim: PersistentVolumeClaim, taken: Collection[str] = ()) -> PersistentVolume | None:
+    """The volume that a claim gets; those with the fewest access modes beyond what it asks for come first."""
+    found = list(view.list(PERSISTENT_VOLUME, "claim", str(key_of(claim))))
+    if not waits_for_pod(view, claim):
+        found += view.list(PERSISTENT_VOLUME, "free", claim.class_name)
+    by_modes: dict[tuple[str, ...], list[PersistentVolume]] = {}
+    for volume in sorted(found, key=lambda each: each.metadata.name):
+        modes = tuple(sorted(set(volume.spec.access_modes)))
+        if set(claim.spec.access_modes) <= set(modes):
+            by_modes.setdefault(modes, []).append(volume)
+    for modes in sorted(by_modes, key=lambda each: (len(each), each)):
+        volumes = {volume.metadata.name: StoredVolume(volume) for volume in by_modes[modes]}
+        name = smallest_volume(claim, volumes, lambda stored: True, set(taken))
+        if name is not None:
+            return volumes[name].view
+    return None
+
+
+def waits_for_pod(view: View, claim: PersistentVolumeClaim) -> bool:
+    found = view.get(STORAGE_CLASS, "", claim.class_name) if claim.class_name else None
+    return found is not None and found.delays
 
 
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
-    claims = view.list(PERSISTENT_VOLUME_CLAIM, "unbound", "")
     given: list[Write] = []
     taken: set[str] = set()
-    for claim in sorted(claims, key=_age):
-        if _waits_for_pod(view, claim) or view.list(PERSISTENT_VOLUME, "claim", str(key_of(claim))):
-            continue
-        volumes = free_volumes(view, claim)
-        name = smallest_volume(claim, volumes, lambda stored: True, taken)
-        if name is not None and (write := claimed(volumes[name].view, claim)) is not None:
-            taken.add(name)
+    for claim in sorted(view.list(PERSISTENT_VOLUME_CLAIM, "unbound", ""), key=_age):
+        volume = best_volume(view, claim, taken)
+        if volume is not None and (write := claimed(volume, claim)) is not None:
+            taken.add(volume.metadata.name)
             given.append(write)
     return Decision(intent=tuple(given))
 
@@ -59,11 +73,6 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
 def _age(claim: PersistentVolumeClaim) -> tuple[str, str, str]:
     meta = claim.metadata
     return meta.creation_timestamp or "", meta.namespace, meta.name
-
-
-def _waits_for_pod(view: View, claim: PersistentVolumeClaim) -> bool:
-    found = view.get(STORAGE_CLASS, "", claim.class_name) if claim.class_name else None
-    return found is not None and found.delays
 
 
 CONTROLLER: Final = Controller(

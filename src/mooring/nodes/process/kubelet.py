@@ -30,6 +30,7 @@ from mooring.nodes.process.gpus import find_gpus
 from mooring.nodes.process.logs import LogWriter
 from mooring.nodes.process.machine_info import MachineInfo, storage_of
 from mooring.nodes.process.node_context import NodeContext
+from mooring.nodes.process.node_object import hostname_label
 from mooring.nodes.process.node_server import NodeServer
 from mooring.nodes.process.pods.model import RecordEvent
 from mooring.nodes.process.pods.worker import NoLog, PodWorker
@@ -37,6 +38,7 @@ from mooring.nodes.process.registration import RENEW_SECONDS, NodeRegistration, 
 from mooring.nodes.process.streams.endpoint import NotRunning, StreamEndpoint
 from mooring.nodes.process.usage import RunningContainer, UsageSampler
 from mooring.nodes.process.volumes.disk import Disk
+from mooring.nodes.process.volumes.local_volumes import LocalVolumeDeleter
 from mooring.nodes.process.volumes.tokens import TokenManager
 from mooring.runtime.events.broadcaster import EventBroadcaster
 from mooring.runtime.events.recorder import EventRecorder
@@ -91,7 +93,11 @@ async def run_node(
     if left := await asyncio.to_thread(kill_marked, mark):
         _log.info("%d processes of an earlier node were still there and are killed", left)
     problem = await asyncio.to_thread(sandbox_problem)
-    machine = machine._replace(storage=storage_of(folder), gpus=tuple(await find_gpus() or ()))
+    machine = machine._replace(
+        storage=storage_of(folder),
+        gpus=tuple(await find_gpus() or ()),
+        local_volumes=str(Disk(folder.absolute()).local_volumes),
+    )
     agent = Kubelet(transport, machine, folder, mark, problem, settings.api, data=settings.data)
     server = NodeServer(agent.log_of, StreamEndpoint(agent), settings.caller, agent.summary)
     port = await server.start(settings.tls)
@@ -170,11 +176,15 @@ class Kubelet:
     async def run(self, registration: NodeRegistration, stop: asyncio.Event) -> None:
         scope = Scope(fields=f"spec.nodeName={self._machine.name}")
         reflector = Reflector(self._context.transport, "v1", "Pod", self, draw=random.Random(), scope=scope)
+        deleter = LocalVolumeDeleter(self._context.transport, self._context.disk, hostname_label(self._machine))
+        volumes = Reflector(self._context.transport, "v1", "PersistentVolume", deleter, draw=random.Random())
         tasks = [
             asyncio.create_task(reflector.run()),
             asyncio.create_task(registration.keep(self._take_node)),
             asyncio.create_task(stop.wait()),
             asyncio.create_task(self._watch_gpus(registration)),
+            asyncio.create_task(volumes.run()),
+            asyncio.create_task(deleter.run()),
         ]
         recording = asyncio.create_task(self._context.broadcaster.run())
         if self._context.problem:

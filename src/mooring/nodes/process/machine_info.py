@@ -34,6 +34,8 @@ class MachineInfo(NamedTuple):
     storage: int = 0
     gpus: tuple[Gpu, ...] = ()
     broken_gpus: int = 0
+    # The folder of local PersistentVolumes.
+    local_volumes: str = ""
 
     @property
     def capacity(self) -> dict[str, str]:

@@ -20,7 +20,7 @@ from mooring.kube.status import AlreadyExistsError, NotFoundError
 from mooring.kube.times import timestamp
 from mooring.nodes.process.gpus import Gpu, gpu_labels
 from mooring.nodes.process.machine_info import MachineInfo
-from mooring.nodes.process.node_object import node_object, node_status
+from mooring.nodes.process.node_object import node_annotations, node_object, node_status
 
 __all__ = ["NodeRegistration", "RegistrationRefused"]
 
@@ -71,7 +71,7 @@ class NodeRegistration:
                 "delete it, or leave this machine out with --controllers=-process-node"
             )
         await self._lease(node)
-        node = await self._write_labels(node)
+        node = await self._write_metadata(node)
         if not self._is_current(node):
             node = await self._write_status(node)
         return node
@@ -108,13 +108,17 @@ class NodeRegistration:
         beat = datetime.fromisoformat(ready.get("lastHeartbeatTime") or "1970-01-01T00:00:00Z")
         return (self.clock() - beat).total_seconds() < _STATUS_SECONDS
 
-    async def _write_labels(self, node: Object) -> Object:
-        """Only the labels of the GPUs are kept current; the others are the administrator's once the node is created."""
-        known, wanted = node["metadata"].get("labels") or {}, gpu_labels(self.machine.gpus)
-        changes = {name: value for name, value in wanted.items() if known.get(name) != value}
+    async def _write_metadata(self, node: Object) -> Object:
+        """The labels of GPUs and the folder of volumes are kept current; all else is the administrator's."""
+        current = {"labels": gpu_labels(self.machine.gpus), "annotations": node_annotations(self.machine)}
+        metadata, changes = node["metadata"], {}
+        for field, wanted in current.items():
+            known = metadata.get(field) or {}
+            if stale := {name: value for name, value in wanted.items() if known.get(name) != value}:
+                changes[field] = stale
         if not changes:
             return node
-        body = {"metadata": {"labels": changes}}
+        body = {"metadata": changes}
         return await self.transport.write(Request("patch", "v1", "Node", "", self.machine.name, body, manager=MANAGER))
 
     async def _write_status(self, node: Object) -> Object:

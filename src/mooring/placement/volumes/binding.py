@@ -12,7 +12,7 @@ import numpy as np
 
 from mooring.api.core.types import Labels
 from mooring.api.core.views import PersistentVolumeClaim
-from mooring.api.storage.views import StorageClass
+from mooring.api.storage.views import PersistentVolume, StorageClass
 from mooring.kube.errors import SelectorError
 from mooring.kube.quantities import parse_quantity, value
 from mooring.placement.labels import Mask
@@ -142,7 +142,7 @@ def smallest_volume(
     smallest: StoredVolume | None = None
     for name, stored in volumes.items():
         spec = stored.view.spec
-        own = _is_meant_for(stored, claim)
+        own = is_meant_for(stored.view, claim)
         if name in taken or (spec.claim_ref is not None and not own) or stored.size < wanted:
             continue
         if not _has_same_form(claim, stored) or stored.view.metadata.deletion_timestamp is not None:
@@ -157,8 +157,9 @@ def smallest_volume(
     return None if smallest is None else smallest.view.metadata.name
 
 
-def _is_meant_for(stored: StoredVolume, claim: PersistentVolumeClaim) -> bool:
-    reference, metadata = stored.view.spec.claim_ref, claim.metadata
+def is_meant_for(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+    """Whether a volume names the claim; a name without a uid is a reservation."""
+    reference, metadata = volume.spec.claim_ref, claim.metadata
     if reference is None or reference.name != metadata.name or reference.namespace != metadata.namespace:
         return False
     return reference.uid in ("", metadata.uid)

@@ -17,7 +17,6 @@ __all__ = ["Protection"]
 
 _CLAIMS: Final = "persistentvolumeclaims"
 _ATTRIBUTES: Final = "volumeattributesclasses.storage.k8s.io"
-_FINISHED: Final = ("Succeeded", "Failed")
 
 
 class Protection:
@@ -51,12 +50,8 @@ class Protection:
             self._release(self._resource("PersistentVolumeClaim"), claim)
 
     def _is_used(self, namespace: str, name: str) -> bool:
-        for pod in self._core.storage.items("pods", namespace):
-            if pod.get("status", {}).get("phase") in _FINISHED or not pod["spec"].get("nodeName"):
-                continue
-            if name in claim_names(pod):
-                return True
-        return False
+        pods = (pod for pod in self._core.storage.items("pods", namespace) if pod["spec"].get("nodeName"))
+        return any(name in claim_names(pod) and not _has_left(pod, name) for pod in pods)
 
     def _volume_changed(self, volume: Object | None) -> None:
         if volume is None:
@@ -99,3 +94,15 @@ class Protection:
             self._core.remove(resource, obj)
             return
         self._core.commit(resource, {**obj, "metadata": {**metadata, "finalizers": kept}}, obj)
+
+
+def _has_left(pod: Object, name: str) -> bool:
+    """Whether a claim is that of an ephemeral volume whose pod has stopped and only waits to be removed.
+
+    Any other claim is used as long as the pod is there, even if it has ended.
+    """
+    metadata = pod["metadata"]
+    if "deletionTimestamp" not in metadata or metadata.get("deletionGracePeriodSeconds") != 0:
+        return False
+    named = (volume.get("persistentVolumeClaim", {}).get("claimName") for volume in pod["spec"].get("volumes", ()))
+    return name not in named

@@ -12,11 +12,12 @@ from mooring.builtin.apps.deployment import controller as deployment
 from mooring.builtin.apps.replicaset import controller as replicaset
 from mooring.builtin.apps.statefulset import controller as statefulset
 from mooring.builtin.nodelifecycle.controller import CONTROLLER as NODE_LIFECYCLE
-from mooring.builtin.volumes.claims import CONTROLLER as CLAIMS
 from mooring.kube.objects import Object
+from mooring.nodes.storage.default_class import default_class
 from mooring.runtime.drivers.faults import Faults
 from mooring.runtime.drivers.simulation import Simulation
 from mooring.testing import node
+from mooring.testing.controllers import STORAGE
 from mooring.testing.crashes import survives_every_crash
 from tests.builtin.town import CONTROLLERS, NODES, Town
 
@@ -63,17 +64,18 @@ def running(town: Town) -> list[tuple[str, str]]:
 )
 def test_any_crash_of_the_whole_ends_the_same(subject: Object) -> None:
     def populate(simulation: Simulation) -> None:
-        for obj in (node("a"), subject):
+        for obj in (default_class(), node("a"), subject):
             registry = simulation.registry
             registry.create(registry.resource(obj["apiVersion"], obj["kind"]), obj, now=simulation.now)
 
-    assert survives_every_crash((*CONTROLLERS[:1], NODES, NODE_LIFECYCLE, CLAIMS, *OURS), populate) > 10
+    assert survives_every_crash((*CONTROLLERS[:1], NODES, NODE_LIFECYCLE, *STORAGE, *OURS), populate) > 10
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_updates_arrive_under_all_kinds_of_faults(seed: int) -> None:
     draw = random.Random(seed)
     town = Town(
+        default_class(),
         *(node(name) for name in "ab"),
         workload(
             "Deployment",
@@ -87,7 +89,7 @@ def test_updates_arrive_under_all_kinds_of_faults(seed: int) -> None:
             podManagementPolicy=draw.choice(("Parallel", "OrderedReady")),
             **with_claims(whenScaled=draw.choice(("Retain", "Delete"))),
         ),
-        controllers=(*CONTROLLERS, CLAIMS, *OURS),
+        controllers=(*CONTROLLERS, *STORAGE, *OURS),
         seed=seed,
         faults=Faults.everything(0.04),
     )

@@ -19,7 +19,7 @@ _DEFAULT_MODE: Final = 0o644
 # Of a token that a group may read; the group's right is added with the group.
 _TOKEN_MODE: Final = 0o600
 _CONTENT: Final = ("configMap", "secret", "downwardAPI", "projected")
-_SUPPORTED: Final = (*_CONTENT, "emptyDir", "hostPath")
+_SUPPORTED: Final = (*_CONTENT, "emptyDir", "persistentVolumeClaim", "ephemeral", "hostPath")
 
 
 # A token for each projection that asks for one.

@@ -1,4 +1,4 @@
-"""The node's folder: volumes, logs and messages of each pod, under the pod's uid.
+"""The node's folder: volumes, logs and messages of each pod under the pod's uid, and local PersistentVolumes.
 
 Content from the API is written beside what is there and takes its place in one step, as a kubelet does it: `..data` is
 a link to the current version, and what a program sees are links through it.
@@ -36,6 +36,14 @@ class Disk:
 
     def volume(self, uid: str, name: str) -> Path:
         return self.pod(uid) / "volumes" / name
+
+    @property
+    def local_volumes(self) -> Path:
+        """Where the folders of local PersistentVolumes lie, which outlive pods."""
+        return self.root / "volumes"
+
+    def local_volume(self, name: str) -> Path:
+        return self.local_volumes / name
 
     def log(self, uid: str, container: str, attempt: int) -> Path:
         return self.pod(uid) / "logs" / container / f"{attempt}.log"

@@ -15,6 +15,7 @@ from mooring.nodes.process.containers.sandbox.command import Mount
 from mooring.nodes.process.containers.sandbox.users import fs_group
 from mooring.nodes.process.node_context import NodeContext
 from mooring.nodes.process.pods.specs import all_containers, main_containers
+from mooring.nodes.process.volumes.claims import claim_name, claimed_path, is_claimed, volume_of_claim
 from mooring.nodes.process.volumes.contents import (
     Tokens,
     VolumeError,
@@ -49,10 +50,31 @@ async def mount_volumes(context: NodeContext, pod: Object) -> str:
         return f"the API server cannot be asked: {error}"
     for volume in volumes:
         try:
-            await asyncio.to_thread(_make, context, pod, volume, sources, tokens)
+            if is_claimed(volume):
+                await _link_claimed(context, pod, volume)
+            else:
+                await asyncio.to_thread(_make, context, pod, volume, sources, tokens)
+        except MooringError as error:
+            return f"the API server cannot be asked: {error}"
         except (VolumeError, OSError) as error:
             return _failed(volume, error)
     return ""
+
+
+async def _link_claimed(context: NodeContext, pod: Object, volume: Object) -> None:
+    """Link the pod's volume to the files of its claim: a container is started from the link, without the API."""
+    namespace, name = pod["metadata"]["namespace"], claim_name(pod, volume)
+    found = await context.sources(namespace, [("PersistentVolumeClaim", name)])
+    bound = volume_of_claim(pod, volume, found("PersistentVolumeClaim", name))
+    persistent = (await context.sources("", [("PersistentVolume", bound)]))("PersistentVolume", bound)
+    if persistent is None:
+        raise VolumeError(f'persistentvolume "{bound}" not found')
+    view, group = context.isolation.view(), fs_group(pod, context.user)
+    path = await asyncio.to_thread(claimed_path, context.disk, persistent, view, group)
+    link = context.disk.volume(pod["metadata"]["uid"], volume["name"])
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.unlink(missing_ok=True)
+    link.symlink_to(path)
 
 
 async def refresh_volumes(context: NodeContext, pod: Object) -> None:
@@ -100,6 +122,10 @@ def _make(context: NodeContext, pod: Object, volume: Object, sources: Sources, t
             place_content(folder, content_of(pod, volume, sources, context.node_fields, tokens), group)
 
 
+def _is_read_only(volume: Object) -> bool:
+    return bool((volume.get("persistentVolumeClaim") or {}).get("readOnly"))
+
+
 def _host_path(context: NodeContext, volume: Object) -> Path:
     view = context.isolation.view()
     return host_path(volume["hostPath"], view.data, view.procs)
@@ -126,6 +152,8 @@ def mounts_of(context: NodeContext, pod: Object, container: Object, variables: d
         uid = pod["metadata"]["uid"]
         if kind == "hostPath":
             source = _host_path(context, volume)
+        elif is_claimed(volume):
+            source = context.disk.volume(uid, volume["name"]).readlink()
         else:
             source = context.disk.volume(uid, volume["name"])
         part = mount.get("subPath") or expand(mount.get("subPathExpr") or "", variables)
@@ -136,6 +164,6 @@ def mounts_of(context: NodeContext, pod: Object, container: Object, variables: d
                 source, part, make=not is_content(volume), mount=mount["name"], container=container["name"]
             )
         # As with a kubelet, content from the API is read-only in containers.
-        read_only = bool(mount.get("readOnly")) or is_content(volume)
+        read_only = bool(mount.get("readOnly")) or is_content(volume) or _is_read_only(volume)
         found.append(Mount(str(source.absolute()), mount["mountPath"], read_only, within))
     return found
