@@ -8,6 +8,7 @@ from pathlib import Path
 # of a real server, processes are started by commands, and builders are used by the tests of all that they build.
 _ELSEWHERE = {
     "api": ("registry", "conformance"),
+    "apiserver": ("conformance",),
     "catalog.py": ("runtime", "cli"),
     "kube": ("registry",),
     "registry": ("conformance",),

@@ -35,6 +35,7 @@ _KINDS = {
     "pdb": ("policy/v1", "PodDisruptionBudget"),
     "priorityclass": ("scheduling.k8s.io/v1", "PriorityClass"),
     "lease": ("coordination.k8s.io/v1", "Lease"),
+    "resourceclaim": ("resource.k8s.io/v1", "ResourceClaim"),
     "crd": ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
 }
 
