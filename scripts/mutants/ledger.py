@@ -10,11 +10,12 @@ from pathlib import Path
 
 from scripts.mutants.mutations import Mutation
 
-# What a file of tests says to a fault: one of its tests fails, all pass, none comes by, or these come by and were not
-# tried yet.
+# What a file of tests says to a fault: one of its tests fails, all pass, none comes by, it takes long and nothing is
+# known yet, or these come by and were not tried yet.
 KILLED = "killed"
 LIVES = "lives"
 AWAY = "away"
+LONG = "long"
 MET = "met"
 
 
@@ -62,13 +63,18 @@ class Ledger:
         sights = (self.sight(mutation, file) for file in files)
         return next((sight.note for sight in sights if sight is not None and sight.outcome == KILLED), None)
 
-    def unseen(self, mutation: Mutation, files: Sequence[str]) -> list[str]:
+    def untried(self, mutation: Mutation, files: Sequence[str]) -> list[str]:
         return [file for file in files if self.sight(mutation, file) is None]
+
+    def unseen(self, mutation: Mutation, files: Sequence[str]) -> list[str]:
+        """Those that may or may not come by."""
+        sights = ((file, self.sight(mutation, file)) for file in files)
+        return [file for file, sight in sights if sight is None or sight.outcome == LONG]
 
     def is_met(self, mutation: Mutation, files: Sequence[str]) -> bool:
         """Whether one of them comes by."""
         sights = (self.sight(mutation, file) for file in files)
-        return any(sight is not None and sight.outcome != AWAY for sight in sights)
+        return any(sight is not None and sight.outcome not in (AWAY, LONG) for sight in sights)
 
     def fault(self, mutation: Mutation) -> str:
         """A short name of it, which is another once its module changes."""

@@ -13,7 +13,7 @@ from functools import partial
 from scripts.mutants.encounters import record
 from scripts.mutants.homes import test_folders
 from scripts.mutants.imports import ImportGraph
-from scripts.mutants.ledger import AWAY, KILLED, LIVES, MET, Ledger, Sight
+from scripts.mutants.ledger import AWAY, KILLED, LIVES, LONG, MET, Ledger, Sight
 from scripts.mutants.mutations import Mutation
 from scripts.mutants.probes import PROBE_MODULE, with_probes
 from scripts.mutants.programs import Finished, finished
@@ -88,9 +88,9 @@ class Court:
     def _meet_nearest(self, mutation: Mutation, files: list[str]) -> None:
         if self._ledger.killed_by(mutation, files) is None:
             first = files[:NEAREST] if mutation.probe is not None else files
-            unseen = self._ledger.unseen(mutation, first)
-            for start in range(0, len(unseen), NEAREST):
-                tests = {file: (file,) for file in unseen[start : start + NEAREST]}
+            untried = self._ledger.untried(mutation, first)
+            for start in range(0, len(untried), NEAREST):
+                tests = {file: (file,) for file in untried[start : start + NEAREST]}
                 if not self._run(mutation, tests, min(self._seconds, NEAREST_SECONDS)):
                     return
 
@@ -115,6 +115,8 @@ class Court:
             self._ledger.write(mutation, [(_failed_file(done, list(tests)), Sight(KILLED, done.told_by))])
         elif done.is_whole:
             self._ledger.write(mutation, [(file, Sight(LIVES if is_met else AWAY)) for file in tests])
+        else:
+            self._ledger.write(mutation, [(file, Sight(LONG)) for file in self._ledger.untried(mutation, list(tests))])
         return not done.has_failed
 
     def _record(self, files: list[str], asked: dict[str, list[Mutation]]) -> None:

@@ -1,0 +1,36 @@
+"""The page of a large plan: as many rows as can be read, and how many more there are."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from mooring.cli.given_manifests import GivenManifests
+from mooring.cli.render.page import Table, TextLine
+from mooring.cli.render.plan import plan_page
+from mooring.plan.planner import Plan, PlannedNode, PlannedPod
+from mooring.plan.simulated_cluster import SimulatedCluster
+from mooring.runtime.drivers.simulation import START, Settled
+from mooring.testing import node, pod
+
+SOON = timedelta(seconds=1)
+POD = pod("p")
+POD["metadata"]["uid"] = "u"
+
+
+@pytest.mark.parametrize(("count", "rows", "more"), [(40, 40, []), (41, 40, ["... and 1 more"] * 2)])
+def test_forty_pods_and_nodes_have_a_row_each_and_the_others_are_counted(
+    count: int, rows: int, more: list[str]
+) -> None:
+    plan = Plan(
+        SimulatedCluster([]),
+        Settled(START, 1),
+        [PlannedPod(f"default/p{each}", POD, "n", SOON, SOON) for each in range(count)],
+        [PlannedNode(f"n{each}", node(f"n{each}"), SOON) for each in range(count)],
+    )
+    page = plan_page(plan, 0, (), GivenManifests())
+    assert [len(each.rows) for each in page.blocks if isinstance(each, Table)] == [rows, rows]
+    lines = ["".join(span.text for span in each.spans) for each in page.blocks if isinstance(each, TextLine)]
+    assert [line for line in lines if line.startswith("...")] == more
+    assert f"{count} nodes come" in lines
