@@ -14,6 +14,7 @@ _ELSEWHERE = {
     "registry": ("conformance",),
     "supervisor": ("cli", "runtime"),
     "testing": ("features", "placement", "plan", "runtime"),
+    "workloads": ("builtin",),
     "__main__.py": ("cli",),
 }
 

@@ -21,12 +21,14 @@ from scripts.mutants.trees import Tree
 
 # Most faults are noticed by the files of tests that are nearest.
 NEAREST = 3
-# A fault that acts while its module is imported concerns every test of it: as many more of the nearest.
-NEAREST_OF_IMPORTS = 12
+# The others that are asked, also by nearness. A fault that acts while its module is imported concerns every test, and
+# so each of them has to be run with it.
+FURTHER = 45
+FURTHER_OF_IMPORTS = 12
 # How many files of tests are asked at once which faults they meet.
 ASKED_AT_ONCE = 12
 # Of the processor, for the nearest files: what takes longer is left to those tests that come by.
-NEAREST_SECONDS = 8.0
+NEAREST_SECONDS = 6.0
 # Of the clock. A fault may make tests wait for ever; a busy machine may make them wait long.
 MAX_SECONDS = 900
 
@@ -83,7 +85,7 @@ class Court:
     def _files(self, mutation: Mutation) -> list[str]:
         folder = self._trees[0].folder
         nearest = self._graph.nearest_tests(mutation.path, test_folders(folder, mutation.path))
-        return nearest if mutation.probe is not None else nearest[: NEAREST + NEAREST_OF_IMPORTS]
+        return nearest[: NEAREST + (FURTHER if mutation.probe is not None else FURTHER_OF_IMPORTS)]
 
     def _meet_nearest(self, mutation: Mutation, files: list[str]) -> None:
         if self._ledger.killed_by(mutation, files) is None:
