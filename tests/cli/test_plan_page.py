@@ -34,3 +34,19 @@ def test_forty_pods_and_nodes_have_a_row_each_and_the_others_are_counted(
     lines = ["".join(span.text for span in each.spans) for each in page.blocks if isinstance(each, TextLine)]
     assert [line for line in lines if line.startswith("...")] == more
     assert f"{count} nodes come" in lines
+
+
+@pytest.mark.parametrize(
+    ("pods", "unknowns", "head"),
+    [
+        (1, (), "1 of 1 pod scheduled; settled after 0s"),
+        (1, ("who pays",), "1 of 1 pod scheduled, as far as is known; settled after 0s"),
+        (0, ("who pays",), "No pod moves; settled after 0s"),
+    ],
+)
+def test_a_plan_that_rests_on_what_is_not_known_says_so(pods: int, unknowns: tuple[str, ...], head: str) -> None:
+    planned = [PlannedPod("default/p", POD, "n", SOON, SOON)] * pods
+    page = plan_page(Plan(SimulatedCluster([]), Settled(START, 1), planned), 0, unknowns, GivenManifests())
+    lines = ["".join(span.text for span in each.spans) for each in page.blocks if isinstance(each, TextLine)]
+    assert lines[0] == head
+    assert [line for line in lines if line.startswith("Not known")] == [f"Not known: {each}." for each in unknowns]
