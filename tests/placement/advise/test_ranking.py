@@ -68,8 +68,10 @@ def test_a_limit_is_kept() -> None:
 
 
 def test_ten_pieces_of_advice_are_enough_unless_more_are_asked_for() -> None:
-    tainted = (node(f"t{i}", taints=[f"team-{i}=x:NoSchedule"]) for i in range(8))
-    scene = cluster(*tainted, *(node(f"c{i}", unschedulable=True) for i in range(8)))
-    asked = Asked(scene.explain(pod("web")), pod("web"))
+    ssd = {"disk": "ssd"}
+    tainted = (node(f"t{i}", labels=ssd, taints=[f"team-{i}=x:NoSchedule"]) for i in range(4))
+    others = (node("cordoned", labels=ssd, unschedulable=True), node("plain"), node("small", labels=ssd, cpu="1"))
+    scene, web = cluster(*tainted, *others), pod("web", cpu="2", nodeSelector=ssd)
+    asked = Asked(scene.explain(web), web)
     assert len(advise(scene.engine, asked).advice) == 10
     assert len(advise(scene.engine, asked, limit=11).advice) == 11
