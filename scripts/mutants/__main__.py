@@ -13,10 +13,14 @@ from pathlib import Path
 
 from scripts.made import ROOT
 from scripts.mutants.explained import FILE, explanations, reason
+from scripts.mutants.ledger import Ledger
 from scripts.mutants.mutations import Mutation
-from scripts.mutants.runs import Verdict, verdicts
+from scripts.mutants.runs import Court, Verdict
 from scripts.mutants.sample import draw, every_mutation
 from scripts.mutants.trees import Tree
+
+# What was seen stays here, so that a run goes on where the last one stopped.
+LEDGER = ROOT / ".mutants" / "seen.jsonl"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -55,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
 def _found(sample: list[Mutation], asked: argparse.Namespace) -> list[Verdict]:
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         trees = [Tree(ROOT, Path(folder) / str(number)) for number in range(asked.jobs)]
-        return verdicts(trees, sample, asked.seconds, _tell)
+        return Court(trees, Ledger(ROOT, LEDGER), asked.seconds).verdicts(sample, _tell)
 
 
 def _tell(verdict: Verdict) -> None:

@@ -8,11 +8,13 @@ from pathlib import Path
 # of a real server, processes are started by commands, and builders are used by the tests of all that they build.
 _ELSEWHERE = {
     "api": ("registry", "conformance"),
+    "apiserver": ("conformance",),
     "catalog.py": ("runtime", "cli"),
     "kube": ("registry",),
     "registry": ("conformance",),
     "supervisor": ("cli", "runtime"),
     "testing": ("features", "placement", "plan", "runtime"),
+    "workloads": ("builtin",),
     "__main__.py": ("cli",),
 }
 

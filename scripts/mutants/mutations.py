@@ -57,7 +57,8 @@ class Mutation:
     span: Span
     text: str
     probe: Span | None
-    in_expression: bool = False
+    in_expression: bool
+    in_line: str
 
     def applied(self, source: bytes) -> bytes:
         return source[: self.span.start] + self.text.encode() + source[self.span.end :]
@@ -187,7 +188,8 @@ class _Walk:
 
     def mutation(self, kind: str, span: Span, text: str, probe: Span | None, in_expression: bool = False) -> Mutation:
         line = self.source.count(b"\n", 0, span.start) + 1
-        return Mutation(self.path, line, kind, span, text, probe, in_expression)
+        in_line = self.source[self.starts[line - 1] : self.starts[line]].decode().strip()
+        return Mutation(self.path, line, kind, span, text, probe, in_expression, in_line)
 
     def before(self, node: ast.stmt) -> Span:
         """The place in front of a statement and of its decorators."""

@@ -1,23 +1,28 @@
-"""Whether a test comes by at all: a mutated source in which a call at the place of the fault leaves a mark."""
+"""Whether a test comes by at all: a source in which a call at the place of a fault leaves a mark."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
 from scripts.mutants.mutations import Mutation
 
-# Lies beside the package in the copy, so that child processes of the tests find it too.
-PROBE_MODULE = '''"""Leaves a mark when the place is reached."""
+# Lies beside the package in the copy, so that child processes of the tests find it too. A mark is a line with the name
+# of the place, of the test and of the process: a process that outlives its first test serves others under its name.
+PROBE_MODULE = '''"""Leaves a mark when a place is reached."""
 
 import os
 
-_reached = False
+_seen = set()
 
 
-def mutant_reached():
-    global _reached
-    place = os.environ.get("MUTANT_MARK")
-    if place and not _reached:
-        _reached = True
-        open(place, "a").close()
+def mutant_reached(place):
+    marks = os.environ.get("MUTANT_MARKS")
+    test = os.environ.get("PYTEST_CURRENT_TEST", "")
+    if marks and (place, test) not in _seen:
+        _seen.add((place, test))
+        with open(marks, "a", encoding="utf-8") as file:
+            file.write(f"{place}\\t{os.getpid()}\\t{test}\\n")
     return False
 '''
 # A program without the copy on its path, such as a notebook's own Python, goes on without.
@@ -25,28 +30,49 @@ _IMPORT = b"""
 try:
     from mutant_probe import mutant_reached
 except ImportError:
-    def mutant_reached(): return False
+    def mutant_reached(place): return False
 """
-_CALL = b"mutant_reached()"
 
 
-def probed(mutation: Mutation, source: bytes) -> bytes:
-    """The mutated source, with the call."""
-    edits = [(mutation.span.start, mutation.span.end, mutation.text.encode())]
-    if mutation.probe is not None:
+def with_probes(source: bytes, places: Mapping[str, Mutation], fault: Mutation | None = None) -> bytes:
+    """The source with a call at the place of each of these faults of one module, under their names; one may be put in.
+
+    Where two expressions begin or end at one place, the wider one is around the other.
+    """
+    edits = [_Edit(_after_imports_of_the_future(source), _BEFORE, 0, _IMPORT)]
+    if fault is not None:
+        edits.append(_Edit(fault.span.start, _INSTEAD, 0, fault.text.encode(), fault.span.end - fault.span.start))
+    for name, mutation in places.items():
+        if mutation.probe is None:
+            continue
+        call = f"mutant_reached({name!r})".encode()
         start, end = mutation.probe.start, mutation.probe.end
         if mutation.in_expression:
-            edits = [(start, start, b"(" + _CALL + b" or ("), *edits, (end, end, b"))")]
+            edits.append(_Edit(start, _OPENING, -end, b"(" + call + b" or ("))
+            edits.append(_Edit(end, _CLOSING, -start, b"))"))
         else:
             indent = source[source.rfind(b"\n", 0, start) + 1 : start]
             # In a body that begins on its parent's line the call stands before it on the same line.
-            edits = [(start, start, _CALL + (b"\n" + indent if not indent.strip() else b"; ")), *edits]
-        edits.append((_after_imports_of_the_future(source),) * 2 + (_IMPORT,))
+            edits.append(_Edit(start, _BEFORE, 0, call + (b"\n" + indent if not indent.strip() else b"; ")))
     parts, last = [], 0
-    for start, end, text in sorted(edits, key=lambda edit: edit[0]):
-        parts += [source[last:start], text]
-        last = end
+    for edit in sorted(edits, key=lambda each: (each.at, each.rank, each.tie)):
+        parts += [source[last : edit.at], edit.text]
+        last = edit.at + edit.replaced
     return b"".join([*parts, source[last:]])
+
+
+# What comes first where several are at one place.
+_CLOSING, _BEFORE, _OPENING, _INSTEAD = range(4)
+
+
+class _Edit(NamedTuple):
+    """Text at a place, and how many bytes it replaces."""
+
+    at: int
+    rank: int
+    tie: int
+    text: bytes
+    replaced: int = 0
 
 
 def _after_imports_of_the_future(source: bytes) -> int:

@@ -1,28 +1,36 @@
-"""What the tests say to a mutation: a short run of the nearest files of tests, and a longer one where it lives."""
+"""What the tests say to a mutation: first the nearest files of tests, then, where it lives, all tests that come by."""
 
 from __future__ import annotations
 
 import contextlib
-import os
 import queue
-import signal
-import subprocess
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 
+from scripts.mutants.encounters import record
 from scripts.mutants.homes import test_folders
 from scripts.mutants.imports import ImportGraph
+from scripts.mutants.ledger import AWAY, KILLED, LIVES, LONG, MET, Ledger, Sight
 from scripts.mutants.mutations import Mutation
-from scripts.mutants.probes import PROBE_MODULE, probed
+from scripts.mutants.probes import PROBE_MODULE, with_probes
+from scripts.mutants.programs import Finished, finished
 from scripts.mutants.trees import Tree
 
-# How many files of tests there are in one run and the next: most faults are noticed by the nearest.
-ROUNDS = (3, 12)
-# A fault may make a loop endless. The machine may be busy, and tests may wait for other programs.
-MAX_SECONDS = 300
-NOTHING_RUN = 5
+# Most faults are noticed by the files of tests that are nearest.
+NEAREST = 3
+# The others that are asked, also by nearness. A fault that acts while its module is imported concerns every test, and
+# so each of them has to be run with it.
+FURTHER = 45
+FURTHER_OF_IMPORTS = 12
+# How many files of tests are asked at once which faults they meet.
+ASKED_AT_ONCE = 12
+# Of the processor, for the nearest files: what takes longer is left to those tests that come by.
+NEAREST_SECONDS = 6.0
+# Of the clock. A fault may make tests wait for ever; a busy machine may make them wait long.
+MAX_SECONDS = 900
 
 
 @dataclass(frozen=True)
@@ -34,25 +42,95 @@ class Verdict:
     note: str = ""
 
 
-def verdicts(
-    trees: Sequence[Tree], sample: Sequence[Mutation], seconds: float, told: Callable[[Verdict], None]
-) -> list[Verdict]:
-    """As many at once as there are trees; in the order of the sample."""
-    graph = ImportGraph(trees[0].folder)
-    free: queue.SimpleQueue[Tree] = queue.SimpleQueue()
-    for tree in trees:
-        (tree.folder / "src" / "mutant_probe.py").write_text(PROBE_MODULE, encoding="utf-8")
-        free.put(tree)
+class Court:
+    """The copies of the checkout, as many mutations at once as there are of them, and what was seen so far."""
 
-    def judged(mutation: Mutation) -> Verdict:
-        with _borrowed(free) as tree:
-            tests = graph.nearest_tests(mutation.path, test_folders(tree.folder, mutation.path))
-            verdict = _judge(tree, mutation, tests, seconds)
-        told(verdict)
-        return verdict
+    def __init__(self, trees: Sequence[Tree], ledger: Ledger, seconds: float) -> None:
+        self._ledger = ledger
+        self._seconds = seconds
+        self._graph = ImportGraph(trees[0].folder)
+        self._free: queue.SimpleQueue[Tree] = queue.SimpleQueue()
+        self._trees = trees
+        for tree in trees:
+            (tree.folder / "src" / "mutant_probe.py").write_text(PROBE_MODULE, encoding="utf-8")
+            self._free.put(tree)
 
-    with ThreadPoolExecutor(len(trees)) as pool:
-        return list(pool.map(judged, sample))
+    def verdicts(self, sample: Sequence[Mutation], told: Callable[[Verdict], None]) -> list[Verdict]:
+        """In the order of the sample; what was judged before is told as it was."""
+        files = {each: self._files(each) for each in sample}
+        with ThreadPoolExecutor(len(self._trees)) as pool:
+
+            def judge(mutation: Mutation) -> None:
+                self._meet_nearest(mutation, files[mutation])
+                if self._ledger.killed_by(mutation, files[mutation]) is not None:
+                    told(self._verdict(mutation, files[mutation]))
+
+            list(pool.map(judge, sample))
+            living = [each for each in sample if self._ledger.killed_by(each, files[each]) is None]
+            asked: dict[str, list[Mutation]] = defaultdict(list)
+            for mutation in living:
+                for file in self._ledger.unseen(mutation, files[mutation]):
+                    asked[file].append(mutation)
+            names = sorted(asked)
+            groups = [names[start : start + ASKED_AT_ONCE] for start in range(0, len(names), ASKED_AT_ONCE)]
+            list(pool.map(partial(self._record, asked=asked), groups))
+
+            def judge_again(mutation: Mutation) -> None:
+                self._meet_rest(mutation, files[mutation])
+                told(self._verdict(mutation, files[mutation]))
+
+            list(pool.map(judge_again, living))
+        return [self._verdict(each, files[each]) for each in sample]
+
+    def _files(self, mutation: Mutation) -> list[str]:
+        folder = self._trees[0].folder
+        nearest = self._graph.nearest_tests(mutation.path, test_folders(folder, mutation.path))
+        return nearest[: NEAREST + (FURTHER if mutation.probe is not None else FURTHER_OF_IMPORTS)]
+
+    def _meet_nearest(self, mutation: Mutation, files: list[str]) -> None:
+        if self._ledger.killed_by(mutation, files) is None:
+            first = files[:NEAREST] if mutation.probe is not None else files
+            untried = self._ledger.untried(mutation, first)
+            for start in range(0, len(untried), NEAREST):
+                tests = {file: (file,) for file in untried[start : start + NEAREST]}
+                if not self._run(mutation, tests, min(self._seconds, NEAREST_SECONDS)):
+                    return
+
+    def _meet_rest(self, mutation: Mutation, files: list[str]) -> None:
+        sights = {file: self._ledger.sight(mutation, file) for file in files}
+        tests = {file: each.tests for file, each in sights.items() if each is not None and each.outcome == MET}
+        if tests:
+            self._run(mutation, tests, self._seconds)
+
+    def _run(self, mutation: Mutation, tests: dict[str, tuple[str, ...]], seconds: float) -> bool:
+        """Writes down what these files say, and whether they all pass."""
+        with _borrowed(self._free) as tree:
+            source = (tree.folder / mutation.path).read_bytes()
+            tree.write(mutation.path, with_probes(source, {self._ledger.fault(mutation): mutation}, mutation))
+            try:
+                names = [name for each in tests.values() for name in each]
+                done = finished(tree, names, seconds, MAX_SECONDS, "-x")
+            finally:
+                tree.write(mutation.path, source)
+            is_met = mutation.probe is None or tree.marks.stat().st_size > 0
+        if done.has_failed:
+            self._ledger.write(mutation, [(_failed_file(done, list(tests)), Sight(KILLED, done.told_by))])
+        elif done.is_whole:
+            self._ledger.write(mutation, [(file, Sight(LIVES if is_met else AWAY)) for file in tests])
+        else:
+            self._ledger.write(mutation, [(file, Sight(LONG)) for file in self._ledger.untried(mutation, list(tests))])
+        return not done.has_failed
+
+    def _record(self, files: list[str], asked: dict[str, list[Mutation]]) -> None:
+        with _borrowed(self._free) as tree:
+            record(tree, self._ledger, files, asked)
+
+    def _verdict(self, mutation: Mutation, files: list[str]) -> Verdict:
+        note = self._ledger.killed_by(mutation, files)
+        if note is not None:
+            return Verdict(mutation, "killed", note)
+        seen = f"{len(files) - len(self._ledger.unseen(mutation, files))} of {len(files)} files of tests"
+        return Verdict(mutation, "survived" if self._ledger.is_met(mutation, files) else "unreached", seen)
 
 
 @contextlib.contextmanager
@@ -64,45 +142,6 @@ def _borrowed(free: queue.SimpleQueue[Tree]) -> Iterator[Tree]:
         free.put(tree)
 
 
-def _judge(tree: Tree, mutation: Mutation, tests: list[str], seconds: float) -> Verdict:
-    mark = tree.folder / "reached"
-    mark.unlink(missing_ok=True)
-    source = (tree.folder / mutation.path).read_bytes()
-    tree.write(mutation.path, probed(mutation, source))
-    done = 0
-    try:
-        for count in ROUNDS:
-            files, done = tests[done : done + count], done + count
-            code, output = _finished(tree, files, mark, seconds) if files else (0, "")
-            if code not in (0, NOTHING_RUN):
-                return Verdict(mutation, "killed", _told_by(output))
-    finally:
-        tree.write(mutation.path, source)
-    is_reached = mutation.probe is None or mark.exists()
-    return Verdict(mutation, "survived" if is_reached else "unreached", f"{min(done, len(tests))} files of tests")
-
-
-def _finished(tree: Tree, files: list[str], mark: Path, seconds: float) -> tuple[int, str]:
-    """The exit code and what was printed; processes that the tests started end with them when the time is over."""
-    process = subprocess.Popen(
-        tree.pytest("-x", "-p", "scripts.mutants.plugin", *files),
-        cwd=tree.folder,
-        env=tree.environment(MUTANT_MARK=str(mark), MUTANT_SECONDS=str(seconds)),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
-    try:
-        output, _ = process.communicate(timeout=MAX_SECONDS)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        output, _ = process.communicate()
-        return -signal.SIGKILL, f"{output}\nno end within {MAX_SECONDS} s"
-    return process.returncode, output
-
-
-def _told_by(output: str) -> str:
-    failed = [line for line in output.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    lines = failed or output.strip().splitlines()[-1:]
-    return lines[0][:160] if lines else ""
+def _failed_file(done: Finished, files: list[str]) -> str:
+    """Without a word about it, as after an endless loop, the first has to stand for them."""
+    return next((file for file in files if file in done.told_by), files[0])

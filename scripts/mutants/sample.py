@@ -1,9 +1,11 @@
-"""A seeded draw of mutations: the same seed and the same source give the same sample."""
+"""A seeded draw of mutations: the same seed draws the same places, and a change elsewhere leaves them drawn."""
 
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from hashlib import sha256
 from pathlib import Path
 
 from scripts.mutants.mutations import Mutation, mutations
@@ -29,16 +31,27 @@ def every_mutation(root: Path, only: str | None) -> list[Mutation]:
 
 
 def draw(found: Iterable[Mutation], seed: int, count: int) -> list[Mutation]:
-    """Kinds by their shares, places within a kind evenly; fewer than `count` where there are fewer."""
+    """Kinds by their shares, places within a kind by lot; fewer than `count` where there are fewer."""
     chance = random.Random(seed)
     left: dict[str, list[Mutation]] = {}
-    for each in found:
+    for each in _by_lot(found, seed):
         left.setdefault(each.kind, []).append(each)
     drawn: list[Mutation] = []
     while left and len(drawn) < count:
         kinds: Sequence[str] = sorted(left)
         (kind,) = chance.choices(kinds, [_SHARES[each] for each in kinds])
-        drawn.append(left[kind].pop(chance.randrange(len(left[kind]))))
+        drawn.append(left[kind].pop(0))
         if not left[kind]:
             del left[kind]
     return drawn
+
+
+def _by_lot(found: Iterable[Mutation], seed: int) -> list[Mutation]:
+    """Each has a lot of its own, from its words and not its line, so that a removed line does not redraw the rest."""
+    same: Counter[tuple[str, ...]] = Counter()
+    lots: dict[bytes, Mutation] = {}
+    for each in found:
+        words = (str(each.path), each.kind, each.in_line, each.text)
+        same[words] += 1
+        lots[sha256("\0".join((str(seed), *words, str(same[words]))).encode()).digest()] = each
+    return [lots[lot] for lot in sorted(lots)]

@@ -17,6 +17,7 @@ class Tree:
 
     def __init__(self, checkout: Path, folder: Path) -> None:
         self.folder = folder
+        self.marks = folder / "marks"
         self._versions = 0
         listed = subprocess.run(
             ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
@@ -43,7 +44,7 @@ class Tree:
 
     def pytest(self, *arguments: str) -> list[str]:
         """Without slow tests: a fault should be noticed by a quick one."""
-        options = ["-q", "--no-header", "-m", "not slow", "--hypothesis-profile=ci"]
+        options = ["-q", "--no-header", "-rsfE", "--tb=no", "-m", "not slow", "--hypothesis-profile=ci"]
         plugins = ["-p", "_hypothesis_pytestplugin", "-p", "no:cacheprovider", "-p", "no:warnings"]
         return [sys.executable, "-m", "pytest", *options, *plugins, *arguments]
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from mooring.admission.conditions import ConditionError, matches_conditions
+from mooring.admission.conditions import NO_BUDGET, ConditionError, matches_conditions
+from mooring.admission.policies import decisions
 from mooring.admission.policies.decisions import PolicyFailure, decide
 from mooring.admission.policies.policy import Policy, read_policies
 
@@ -90,3 +91,13 @@ def test_variables_of_a_policy_build_on_each_other() -> None:
     ]
     validations = [{"expression": "variables.twice == 6"}]
     assert decide(policy(variables=variables, validations=validations), VARIABLES) == ([], {})
+
+
+@pytest.mark.parametrize(("budget", "text"), [(15, NO_BUDGET), (400, "no such key: missing")])
+def test_what_a_variable_cost_before_it_failed_is_paid_for(
+    budget: int, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decisions, "POLICY_BUDGET", budget)
+    dear = {"name": "dear", "expression": "[1, 2, 3, 4, 5].all(each, each > 0) && object.missing"}
+    (failure,), _ = decide(policy(variables=[dear], validations=[{"expression": "variables.dear"}]), VARIABLES)
+    assert text in failure.message

@@ -85,6 +85,7 @@ def test_a_client_raises_what_the_server_raised(error: ApiError) -> None:
 def test_an_answer_without_a_reason_is_told_by_its_code() -> None:
     assert type(error_from_status({"message": "gone", "reason": "Gone"}, 410)) is ExpiredError
     assert type(error_from_status({}, 403)) is ForbiddenError
+    assert error_from_status({"message": "who knows"}).code == 500
     # A conflict may be either of two things, and which one matters.
     assert type(error_from_status({}, 409)) is ApiError
     unavailable = error_from_status({"message": ""}, 503, 5)

@@ -109,5 +109,14 @@ def test_a_large_artefact_is_cut_until_it_fits() -> None:
     assert cells[2]["outputs"][0]["text"] == "small"
 
 
+def test_an_artefact_of_more_than_four_mebibytes_is_cut() -> None:
+    import random
+
+    noise = random.Random(1).randbytes((4 << 20) * 5 // 6).hex()
+    frame = artifact_frame(notebook(code("", printed(noise))), lambda _: "")
+    assert len(frame) < 4 << 20
+    assert json.loads(decode(frame, ARTIFACT))["executed"]["cells"][0]["outputs"][0]["text"].endswith("characters]")
+
+
 def test_durations_are_read_back() -> None:
     assert [seconds_of(text) for text in ("", "0s", "250ms", "1.5s", "2m3s", "1h0m0s")] == [0, 0, 0.25, 1.5, 123, 3600]

@@ -122,6 +122,15 @@ def test_rules_that_another_server_did_not_have_do_not_stop_a_plan() -> None:
     assert cluster.registry.find("v1", "Service", "default", "s") is not None
 
 
+def test_an_object_of_a_live_cluster_that_breaks_a_rule_is_left_out_and_said() -> None:
+    strange = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": []}}
+    cluster = SimulatedCluster([admitted(node("n1", cpu="4")), strange], live_at=START)
+    assert cluster.registry.find("v1", "Pod", "default", "p") is None
+    assert cluster.registry.find("v1", "Node", "", "n1") is not None
+    (warning,) = cluster.warnings
+    assert warning.startswith('left out, as it is not understood here: Pod "p" is invalid: ')
+
+
 def test_a_statefulset_whose_revisions_were_not_saved_is_left_alone(tmp_path: Path) -> None:
     db = stateful_set("db", 2, updateRevision="db-5f7", currentRevision="db-5f7")
     pods = [member(db, ordinal, "db-5f7") for ordinal in range(2)]

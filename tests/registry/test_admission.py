@@ -196,3 +196,32 @@ def test_system_priorities_stay(world: World) -> None:
 def test_a_pod_that_is_created_on_a_node_says_where_the_node_stands(world: World) -> None:
     world.make("node", {"metadata": {"name": "n1", "labels": {"topology.kubernetes.io/zone": "z"}}})
     assert world.make("pod", pod(nodeName="n1"))["metadata"]["labels"] == {"topology.kubernetes.io/zone": "z"}
+
+
+# Devices
+
+
+def test_devices_are_granted_to_administrators_only_while_the_namespace_says_so(world: World) -> None:
+    """What was granted stays written, and all else about the claim can still be."""
+
+    def allow(told: str) -> None:
+        label = {"resource.kubernetes.io/admin-access": told}
+        world.merge("namespace", "default", {"metadata": {"labels": label}}, namespace="")
+
+    request = {"name": "gpu", "exactly": {"deviceClassName": "gpu", "adminAccess": True}}
+    wanted = {"metadata": {"name": "probe"}, "spec": {"devices": {"requests": [request]}}}
+    with refused(422, "spec.devices.requests[0].adminAccess: Forbidden: admin access to devices requires"):
+        world.make("resourceclaim", wanted)
+    allow("true")
+    world.make("resourceclaim", wanted)
+    allow("false")
+    device = {"request": "gpu", "driver": "gpu.example.com", "pool": "n0", "device": "gpu-1", "adminAccess": True}
+    granted = {"status": {"allocation": {"devices": {"results": [device]}}}}
+    with refused(422, "status.allocation.devices.results[0].adminAccess: Forbidden: admin access to devices requires"):
+        world.merge("resourceclaim", "probe", granted, subresource="status")
+    allow("true")
+    world.merge("resourceclaim", "probe", granted, subresource="status")
+    allow("false")
+    user = {"resource": "pods", "name": "p", "uid": "u"}
+    used = world.merge("resourceclaim", "probe", {"status": {"reservedFor": [user]}}, subresource="status")
+    assert used["status"]["reservedFor"] == [user]

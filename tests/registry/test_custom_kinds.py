@@ -90,6 +90,25 @@ def test_scale_goes_where_the_definition_says(world: World) -> None:
     assert world.registry.get(widgets(world), "default", "w")["spec"]["replicas"] == 5
 
 
+def test_replicas_that_were_wrong_before_the_kind_could_be_scaled_do_not_stop_its_status(world: World) -> None:
+    world.make("crd", definition(subresources={"status": {}}))
+    make(world, replicas=-1)
+    paths = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
+    changed = definition(subresources={"status": {}, "scale": paths})["spec"]["versions"]
+    world.merge("crd", "widgets.example.com", {"spec": {"versions": changed}}, namespace="")
+
+    def patch(body: Object, subresource: str = "") -> Object:
+        kind = widgets(world)
+        return world.registry.patch(kind, "default", "w", "merge", body, now=world.now, subresource=subresource)
+
+    assert patch({"status": {"replicas": 1}}, "status")["status"]["replicas"] == 1
+    with refused(422, "status.replicas: Invalid value: -1: should be a non-negative integer"):
+        patch({"status": {"replicas": -1}}, "status")
+    with refused(422, "spec.replicas: Invalid value: -1: should be a non-negative integer"):
+        patch({"spec": {"size": 2}})
+    assert patch({"spec": {"size": 2, "replicas": 3}})["spec"]["replicas"] == 3
+
+
 def test_an_update_of_a_custom_object_must_carry_its_version(world: World) -> None:
     world.make("crd", definition())
     make(world)

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from mooring.registry import Registry
 from mooring.registry.objects import copy_json
-from tests.registry.world import World, config, pod, refused, workload
+from tests.registry.world import START, World, config, pod, refused, workload
 
 
 def test_a_new_object_gets_identity_time_and_version(world: World) -> None:
@@ -271,3 +272,13 @@ def _containers(value: Any) -> set[int]:
         return set().union(*map(_containers, value)) if isinstance(value, tuple) else set()
     parts = value.values() if isinstance(value, dict) else value
     return {id(value)}.union(*map(_containers, parts))
+
+
+def test_objects_that_are_made_alike_share_their_parts_in_memory() -> None:
+    registry = Registry(now=START)
+    pods = registry.resource("v1", "Pod")
+    for name in ("a", "b"):
+        registry.create(pods, pod(name, labels={"app": "web"}), now=START)
+    one, other = (registry.get(pods, "default", name) for name in ("a", "b"))
+    assert one["spec"]["containers"] is other["spec"]["containers"]
+    assert one["metadata"]["labels"] is other["metadata"]["labels"]

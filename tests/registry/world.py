@@ -37,6 +37,7 @@ _KINDS = {
     "lease": ("coordination.k8s.io/v1", "Lease"),
     "csr": ("certificates.k8s.io/v1", "CertificateSigningRequest"),
     "servicecidr": ("networking.k8s.io/v1", "ServiceCIDR"),
+    "resourceclaim": ("resource.k8s.io/v1", "ResourceClaim"),
     "crd": ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
 }
 

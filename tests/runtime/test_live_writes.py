@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 from collections import Counter
 from datetime import datetime
+from typing import Any
+
+import pytest
 
 from mooring.api.kinds import Key
 from mooring.client.transport import Request, UnknownOutcome
 from mooring.kube.objects import Object
+from mooring.kube.status import ForbiddenError
 from mooring.kube.times import timestamp
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
@@ -17,6 +22,7 @@ from mooring.runtime.decision import Apply, Create, Decision, Patch
 from mooring.runtime.dispatcher.dispatcher import Dispatcher
 from mooring.runtime.dispatcher.outcome import Outcome
 from mooring.runtime.drivers.live import Live
+from mooring.runtime.logs import logger
 from mooring.runtime.view import View
 from tests.client.stories import awaited, config_map, now, until
 from tests.runtime.living import Blind, Hooked, at_work, data_of, names, put, transport_in
@@ -118,6 +124,49 @@ async def test_after_a_lost_answer_the_object_is_looked_at_before_the_key_runs_a
         await until(lambda: data_of(registry, "a").get("seen") == "1")
     assert lost == ["a-0"]
     assert live.metrics.writes.value("copier", "create") == 1
+
+
+@awaited
+async def test_an_object_that_may_not_be_looked_at_after_a_lost_answer_does_not_hold_its_key_up() -> None:
+    looks: list[str] = []
+
+    class Veiled(Hooked):
+        async def get(self, api_version: str, kind: str, namespace: str, name: str, **options: Any) -> Object:
+            looks.append(name)
+            raise ForbiddenError("look elsewhere")
+
+    async def lose(request: Request) -> None:
+        if request.verb == "create" and request.name not in lost:
+            lost.append(request.name)
+            raise UnknownOutcome("the answer was lost")
+
+    lost: list[str] = []
+    registry = Registry(now=now())
+    put(registry, config_map("a", copies="1"))
+    async with at_work(Live([COPIER], Veiled(registry, after=lose))):
+        await until(lambda: data_of(registry, "a").get("seen") == "1")
+    assert (lost, looks) == (["a-0"], ["a-0"])
+
+
+@awaited
+async def test_a_hot_loop_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    def reconcile(key: Key, view: View, now: datetime) -> Decision:
+        source = view.get(CONFIG_MAP, *key)
+        count = int(source.data.get("count", "0")) if source is not None else 0
+        return Decision(status=(Patch(CONFIG_MAP, key, {"data": {"count": str(count + 1)}}),))
+
+    registry = Registry(now=now())
+    put(registry, config_map("a"))
+    counter = Controller("counter", reconcile, of=CONFIG_MAP, writes={CONFIG_MAP: ("patch",)})
+    live = Live([counter], transport_in(registry))
+    with caplog.at_level(logging.WARNING, logger.name):
+        async with at_work(live):
+            await until(lambda: bool(live.dispatcher.hot_loops.found))
+            met = int(data_of(registry, "a")["count"])
+            await until(lambda: int(data_of(registry, "a")["count"]) > met + 3)
+    assert [record.getMessage() for record in caplog.records if "is in a hot loop" in record.getMessage()] == [
+        "counter default/a is in a hot loop: patch ConfigMap default/a again and again"
+    ]
 
 
 @awaited

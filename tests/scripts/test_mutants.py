@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import runpy
 import subprocess
 import sys
@@ -18,9 +19,10 @@ from scripts.mutants.__main__ import difference
 from scripts.mutants.explained import FILE, changed_lines, explanations, reason
 from scripts.mutants.homes import test_folders as folders_of
 from scripts.mutants.imports import ImportGraph
+from scripts.mutants.ledger import AWAY, KILLED, LIVES, Ledger, Sight
 from scripts.mutants.mutations import KINDS, mutations
-from scripts.mutants.probes import PROBE_MODULE, probed
-from scripts.mutants.runs import Verdict, verdicts
+from scripts.mutants.probes import PROBE_MODULE, with_probes
+from scripts.mutants.runs import Court, Verdict
 from scripts.mutants.sample import draw, every_mutation
 from scripts.mutants.trees import Tree
 
@@ -112,6 +114,14 @@ def test_a_seed_draws_the_same_sample_again_and_another_draws_another() -> None:
     assert len(set(draw(found, 1, 500))) == 500
 
 
+def test_a_line_that_goes_or_comes_does_not_redraw_the_rest() -> None:
+    source = (ROOT / "src/mooring/kube/versions.py").read_bytes()
+    before = {each.in_line + each.text for each in draw(mutations(MODULE, source), 1, 12)}
+    longer = b"\n".join([source, b"def f(a):", b"    return a < 3"])
+    after = {each.in_line + each.text for each in draw(mutations(MODULE, longer), 1, 12)}
+    assert len(before - after) <= 2
+
+
 def test_a_small_package_gives_what_it_has() -> None:
     found = every_mutation(ROOT, "kube/versions.py")
     assert sorted(map(repr, draw(found, 1, 10_000))) == sorted(map(repr, found))
@@ -132,6 +142,7 @@ def test_a_package_that_is_not_there_is_said() -> None:
         ("features/groups/pods/env.py", ["tests/features/groups/pods", "tests/features/groups"]),
         ("api/networking/validation.py", ["tests/api", "tests/registry", "tests/conformance"]),
         ("kube/cel/environment.py", ["tests/kube/cel", "tests/kube", "tests/registry"]),
+        ("apiserver/webhooks/told.py", ["tests/apiserver/webhooks", "tests/apiserver", "tests/conformance"]),
         ("supervisor/logs.py", ["tests/cli", "tests/runtime"]),
     ],
 )
@@ -179,26 +190,33 @@ def test_a_probe_changes_nothing_but_leaves_a_mark(tmp_path: Path) -> None:
     (tmp_path / "mutant_probe.py").write_text(PROBE_MODULE, encoding="utf-8")
     faults = [each for each in mutations(MODULE, source) if each.probe is not None]
     assert {each.kind for each in faults} == set(KINDS)
-    for fault in faults:
+    names = {str(number): each for number, each in enumerate(faults)}
+    cases = [(with_probes(source, names), set(names))]
+    for name, fault in names.items():
         same = replace(fault, text=source[fault.span.start : fault.span.end].decode())
-        program, mark = tmp_path / "program.py", tmp_path / "mark"
-        program.write_bytes(probed(same, source))
+        cases.append((with_probes(source, {name: fault}, same), {name}))
+    marks = tmp_path / "marks"
+    for program, expected in cases:
+        marks.write_text("", encoding="utf-8")
+        (tmp_path / "program.py").write_bytes(program)
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed), pytest.MonkeyPatch.context() as patched:
-            patched.setenv("MUTANT_MARK", str(mark))
+            patched.setenv("MUTANT_MARKS", str(marks))
             patched.syspath_prepend(str(tmp_path))
             patched.delitem(sys.modules, "mutant_probe", raising=False)
-            runpy.run_path(str(program))
+            runpy.run_path(str(tmp_path / "program.py"))
         assert printed.getvalue() == "high a low none\n"
-        assert mark.exists(), fault
-        mark.unlink()
+        rows = [line.split("\t") for line in marks.read_text(encoding="utf-8").splitlines()]
+        assert {name for name, _, _ in rows} == expected
+        assert {by for _, by, _ in rows} == {str(os.getpid())}
+        assert all("test_a_probe_changes_nothing" in test for _, _, test in rows)
 
 
 # The whole way
 
 
 def checkout(folder: Path) -> Path:
-    """A repository of one module: one of its faults is noticed, one is not, one is reached by nobody."""
+    """A repository of one module: of its faults two are noticed, one is not, one is reached by nobody."""
     files = {
         "src/mooring/__init__.py": "",
         "src/mooring/kube/__init__.py": "",
@@ -211,7 +229,10 @@ def checkout(folder: Path) -> Path:
                 return b
 
             def unused(a):
-                return a == b
+                return a == larger
+
+            def chosen(a, b):
+                return b if a else None
             """,
         "tests/kube/test_sample.py": """
             import pytest
@@ -228,6 +249,14 @@ def checkout(folder: Path) -> Path:
             """,
         "src/mooring/kube/used.py": "def used(a): return a",
         "tests/kube/test_nothing.py": "def test_nothing(): pass",
+        # Beyond the files that are tried first.
+        **{f"tests/registry/test_{number}.py": "def test_nothing(): pass" for number in range(3)},
+        "tests/registry/test_z.py": """
+            import mooring.kube.sample as sample
+
+            def test_what_only_a_far_test_sees():
+                assert sample.chosen(True, 2) == 2
+            """,
         "tests/net/test_used.py": "from mooring.kube.used import used\n\ndef test_used(): assert used",
         "tests/conftest.py": "from hypothesis import settings\nsettings.register_profile('ci')\n",
         "pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["."]\nmarkers = ["slow"]\n',
@@ -242,24 +271,52 @@ def checkout(folder: Path) -> Path:
     return folder
 
 
-def test_a_fault_is_killed_survives_or_is_reached_by_nobody(tmp_path: Path) -> None:
-    here = checkout(tmp_path / "checkout")
-    sample = every_mutation(here, None)
-    tree = Tree(here, tmp_path / "copy")
-    told: list[Verdict] = []
-    found = verdicts([tree], sample, 10, told.append)
-    assert told == found
-    assert [(each.mutation.kind, each.outcome) for each in found] == [
-        ("negated condition", "killed"),
-        # Where both are equal it makes no difference which one is returned.
-        ("swapped operator", "survived"),
-        ("swapped operator", "unreached"),
-    ]
-    assert "test_the_larger_one" in found[0].note
+def judged(here: Path, copy: Path) -> list[tuple[str, str, str]]:
+    tree, told = Tree(here, copy), list[Verdict]()
+    court = Court([tree], Ledger(here, here / ".mutants/seen.jsonl"), 10)
+    found = court.verdicts(every_mutation(here, None), told.append)
+    assert sorted(map(repr, told)) == sorted(map(repr, found))
     original = (here / MODULE).read_bytes()
     assert (tree.folder / MODULE).read_bytes() == original
-    assert difference(found[1].mutation, original).splitlines()[0] == f"{MODULE}:5 swapped operator"
-    assert "-    if a > b:\n+    if a >= b:" in difference(found[1].mutation, original)
+    return [(difference(each.mutation, original).splitlines()[0], each.outcome, each.note) for each in found]
+
+
+def test_a_fault_is_killed_survives_or_is_reached_by_nobody(tmp_path: Path) -> None:
+    """Asked again, nothing is run but what has changed."""
+    here = checkout(tmp_path / "checkout")
+    found = judged(here, tmp_path / "first")
+    assert [(name, outcome) for name, outcome, _ in found] == [
+        (f"{MODULE}:5 negated condition", "killed"),
+        # Where both are equal it makes no difference which one is returned.
+        (f"{MODULE}:5 swapped operator", "survived"),
+        (f"{MODULE}:10 swapped operator", "unreached"),
+        (f"{MODULE}:13 negated condition", "killed"),
+    ]
+    assert "test_the_larger_one" in found[0][2]
+    assert "test_what_only_a_far_test_sees" in found[3][2]
+    seen = (here / ".mutants/seen.jsonl").read_text(encoding="utf-8")
+    assert judged(here, tmp_path / "second") == found
+    assert (here / ".mutants/seen.jsonl").read_text(encoding="utf-8") == seen
+    test = here / "tests/kube/test_nothing.py"
+    test.write_text("from mooring.kube.sample import unused\n\ndef test_it(): assert not unused(1)\n", encoding="utf-8")
+    assert [outcome for _, outcome, _ in judged(here, tmp_path / "third")] == ["killed", "survived", "killed", "killed"]
+
+
+def test_what_was_seen_counts_until_the_module_or_the_tests_change(tmp_path: Path) -> None:
+    here = checkout(tmp_path)
+    path, files = tmp_path / "seen.jsonl", ["tests/kube/test_sample.py", "tests/kube/test_nothing.py"]
+    fault = every_mutation(here, None)[0]
+    Ledger(here, path).write(fault, [(files[0], Sight(LIVES)), (files[1], Sight(AWAY))])
+    ledger = Ledger(here, path)
+    assert ledger.is_met(fault, files)
+    assert (ledger.unseen(fault, files), ledger.killed_by(fault, files)) == ([], None)
+    assert not ledger.is_met(fault, files[1:])
+    ledger.write(fault, [(files[1], Sight(KILLED, "by a test"))])
+    assert Ledger(here, path).killed_by(fault, files) == "by a test"
+    (here / files[1]).write_text("def test_another(): pass", encoding="utf-8")
+    assert Ledger(here, path).unseen(fault, files) == files[1:]
+    (here / MODULE).write_text("# changed\n" + (here / MODULE).read_text(encoding="utf-8"), encoding="utf-8")
+    assert Ledger(here, path).unseen(fault, files) == files
 
 
 # What was explained

@@ -202,7 +202,7 @@ _REASONS: Final = {400: "BadRequest", 413: "RequestEntityTooLarge", 415: "Unsupp
 class RejectedPatchError(ApiError):
     """A patch that cannot be applied, or not in this form; `code` is 400, 413, 415 or 422."""
 
-    def __init__(self, message: str, code: int = 422) -> None:
+    def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
         self.code = code
         self.reason = _REASONS.get(code, "BadRequest")

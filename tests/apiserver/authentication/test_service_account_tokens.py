@@ -99,6 +99,40 @@ def test_the_node_of_a_pod_is_named_and_not_looked_at(accounts: Accounts) -> Non
     assert extra["authentication.kubernetes.io/pod-uid"] == ("1",)
 
 
+def test_the_token_of_a_secret_lasts_as_long_as_the_secret_and_its_account(
+    accounts: Accounts, caplog: pytest.LogCaptureFixture
+) -> None:
+    secret = accounts.add("Secret", "robots")
+    token = accounts.tokens.issue_for_secret(accounts.account, secret)
+    secret["data"] = {"token": base64.b64encode(token.encode()).decode()}
+    user = accounts.user(token)
+    assert user is not None
+    assert user.name == "system:serviceaccount:prod:robot"
+    accounts.now += timedelta(days=4000)
+    assert accounts.user(token) is not None
+
+    def is_refused(reason: str) -> bool:
+        caplog.clear()
+        return accounts.user(token) is None and f"is revoked: {reason}" in said(caplog)
+
+    secret["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    assert is_refused("Token has been invalidated")
+    del secret["metadata"]["deletionTimestamp"]
+    secret["data"] = {"token": base64.b64encode(b"another").decode()}
+    assert is_refused("Token does not match server's copy")
+    secret["data"] = {"token": base64.b64encode(token.encode()).decode()}
+    accounts.account["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    assert is_refused("ServiceAccount prod/robot has been deleted")
+    accounts.add("ServiceAccount", "robot", uid="2")
+    assert is_refused("ServiceAccount UID (2) does not match claim (1)")
+    del accounts.objects["ServiceAccount", "prod", "robot"]
+    assert is_refused('serviceaccounts "robot" not found')
+    accounts.add("ServiceAccount", "robot")
+    assert accounts.user(token) is not None
+    del accounts.objects["Secret", "prod", "robots"]
+    assert is_refused("Token has been invalidated")
+
+
 def test_an_account_that_was_made_again_is_another_one(accounts: Accounts, caplog: pytest.LogCaptureFixture) -> None:
     token = accounts.issue()
     accounts.add("ServiceAccount", "robot", uid="2")

@@ -137,6 +137,13 @@ def test_the_pools_of_a_paused_cluster_are_left_alone() -> None:
     assert "paused by spec.paused of Cluster my-cluster" in world.told("NotScaled")[0]
 
 
+def test_a_pool_whose_template_is_missing_says_which() -> None:
+    world = ScaledWorld(scaled_pool("lost"))
+    world.run(60)
+    (told,) = world.told("NotScaled")
+    assert "there is no ByoMachineTemplate lost-template in namespace default" in told
+
+
 def test_a_pool_whose_hosts_are_all_silent_says_so() -> None:
     silent = byo_host("g1", labels={"purpose": "gpu"}, gpu=1, annotations=SILENT)
     world = ScaledWorld(scaled_pool("gpu"), gpu_pod(), hosts=[silent])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import msgspec
+import pytest
 
 from mooring.features.autoscaler.loop import LoopMemory, decide
 from mooring.features.autoscaler.node_groups import NodeGroup
@@ -115,6 +116,26 @@ def test_nothing_goes_for_a_while_after_something_came() -> None:
     third = decide(done, (), second.memory, NOON + 11 * MINUTE, quick)
     assert third.deletion is not None
     assert "web-0" in third.deletion.empty
+
+
+@pytest.mark.parametrize(
+    ("least", "going"),
+    [
+        ({}, 3),
+        ({"min_cores": 1}, 2),
+        ({"min_cores": 4}, 2),
+        ({"min_cores": 5}, 1),
+        ({"min_memory": 1}, 2),
+        ({"min_memory": 17 << 30}, 1),
+    ],
+)
+def test_a_cluster_keeps_the_cores_and_the_memory_that_it_must_have(least: dict[str, int], going: int) -> None:
+    group = pool("web", 3)
+    settings, nodes = SETTINGS._replace(**least), nodes_of(group, cpu="4", memory="16Gi")
+    first = decide(cluster([group], nodes), (), LoopMemory(), NOON, settings)
+    second = decide(cluster([group], nodes), (), first.memory, NOON + 11 * MINUTE, settings)
+    assert second.deletion is not None
+    assert len(second.deletion.empty) == going
 
 
 def test_deletions_that_have_started_are_counted() -> None:

@@ -67,3 +67,17 @@ def test_an_address_or_authority_of_no_use_is_refused(server: str, authority: st
     with pytest.raises(ApiError) as refused:
         world.put(made)
     assert field in str(refused.value)
+
+
+def test_a_bootstrap_object_of_no_use_can_be_let_go() -> None:
+    """It may have been made before anybody looked, and its finalizers have to be taken off."""
+    world = HostWorld()
+    useless = bootstrap_kubeconfig("join", apiserver="nonsense")
+    useless["metadata"]["finalizers"] = ["example.com/wait"]
+    world.put(useless)
+    install(world.simulation.registry, WEBHOOKS, clock=lambda: world.simulation.now)
+    with pytest.raises(ApiError):
+        world.patch("BootstrapKubeconfig", "join", {"metadata": {"finalizers": []}})
+    world.delete("BootstrapKubeconfig", "join")
+    world.patch("BootstrapKubeconfig", "join", {"metadata": {"finalizers": []}})
+    assert world.find("BootstrapKubeconfig", "join") is None

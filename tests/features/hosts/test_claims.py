@@ -270,3 +270,16 @@ def test_a_claim_waits_for_nothing_that_time_alone_would_bring() -> None:
     put_machine(world.simulation, "m")
     world.run()
     assert world.simulation.now - world.simulation.now.replace(second=0, microsecond=0) < timedelta(seconds=1)
+
+
+def test_a_simulated_host_that_says_nothing_of_its_size_has_the_usual_one() -> None:
+    plain = byo_host("plain")
+    del plain["spec"]["capacity"]
+    world = HostWorld(plain).run(60)
+    found = world.get("ByoHost", "plain")
+    assert found["spec"]["capacity"] == {"cpu": "8", "memory": "32Gi"}
+    assert found["metadata"]["labels"] == {
+        "byohost.infrastructure.cluster.x-k8s.io/host": "plain",
+        "capacity.infrastructure.cluster.x-k8s.io/cpu": "8",
+        "capacity.infrastructure.cluster.x-k8s.io/memory": "33554432Ki",
+    }

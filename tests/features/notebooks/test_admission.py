@@ -180,6 +180,7 @@ def test_the_pods_own_directories_are_reserved(path: str, is_free: bool) -> None
     [
         ({"timeout": "0s"}, "spec.timeout: Invalid value"),
         ({"timeout": "99999999999999h"}, "spec.timeout: Invalid value"),
+        ({"timeout": "8760h1s"}, "spec.timeout: Invalid value"),
         ({"cellTimeout": "0ms"}, "spec.cellTimeout: Invalid value"),
         ({"parameters": {"a b": 1}}, "spec.parameters[a b]: Invalid value"),
         ({"parameters": {"a": "x" * 600_000}}, "spec.parameters: Too long"),

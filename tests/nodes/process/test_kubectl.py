@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from mooring.kube.objects import Object
+from mooring.nodes.process.containers.sandbox.machine_view import sandbox_problem
 from mooring.nodes.process.machine_info import machine_info
 from tests.cli.embedded import Up, eventually, up
 from tests.external.conftest import required
@@ -45,7 +46,9 @@ def kubectl_of(running: Up, folder: Path) -> Kubectl:
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kubectl]:
     folder = tmp_path_factory.mktemp("up")
     with up(folder, "--ephemeral") as running:
-        running.says(f"This machine is node {machine_info().name}")
+        told = running.says(f"This machine is node {machine_info().name}")
+        problem = sandbox_problem()
+        assert told.endswith(f", because {problem}." if problem else " run on it as processes.")
         yield kubectl_of(running, folder)
         assert running.stop() == 0
 

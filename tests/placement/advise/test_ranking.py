@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from mooring.placement.advise import Advice, AdviceKind, Edit
+from mooring.placement.advise import Advice, AdviceKind, Asked, Edit, advise
 from mooring.placement.advise.ranking import ranked
 from mooring.testing import advised, cluster, node, pod
 
@@ -65,3 +65,13 @@ def test_programs_get_edits_command_and_nodes() -> None:
 def test_a_limit_is_kept() -> None:
     scene = cluster(*(node(f"n{i}", taints=[f"team-{i}=x:NoSchedule"]) for i in range(9)))
     assert len(advised(scene, pod("web"), limit=3)) == 3
+
+
+def test_ten_pieces_of_advice_are_enough_unless_more_are_asked_for() -> None:
+    ssd = {"disk": "ssd"}
+    tainted = (node(f"t{i}", labels=ssd, taints=[f"team-{i}=x:NoSchedule"]) for i in range(4))
+    others = (node("cordoned", labels=ssd, unschedulable=True), node("plain"), node("small", labels=ssd, cpu="1"))
+    scene, web = cluster(*tainted, *others), pod("web", cpu="2", nodeSelector=ssd)
+    asked = Asked(scene.explain(web), web)
+    assert len(advise(scene.engine, asked).advice) == 10
+    assert len(advise(scene.engine, asked, limit=11).advice) == 11

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from mooring.client.http import HttpTransport
 from mooring.runway.rest.route_table import ROUTES
 from mooring.testing.http import Api
 from tests.runway.rest.serving import SESSION, Rest, RestClient, eventually
@@ -113,6 +114,28 @@ def test_workloads_have_a_detail_with_pods_and_manifest(admin: RestClient) -> No
     assert detail["manifest"]["spec"]["nodeName"] == "gpu-1"
     assert admin.ask("GET", "/api/workloads/Pod/default/nobody")[0] == 404
     assert admin.ask("GET", "/api/workloads/Secret/default/nobody")[0] == 404
+
+
+def test_a_log_is_asked_of_the_cluster_as_it_was_asked_here(admin: RestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, str, dict[str, str]]] = []
+
+    async def log(self: HttpTransport, namespace: str, pod: str, query: dict[str, str]) -> str:
+        asked.append((namespace, pod, query))
+        return "loss 0.1"
+
+    # No kubelet runs here.
+    monkeypatch.setattr(HttpTransport, "log", log)
+    logs = "/api/workloads/Pod/default/trainer/logs"
+    eventually(lambda: admin.ask("GET", "/api/workloads/Pod/default/trainer")[0] == 200, "the pod is there")
+    assert admin.get(logs) == {"logs": "loss 0.1", "podName": "trainer"}
+    assert admin.get(f"{logs}?container=main&tailLines=7&timestamps=true")["container"] == "main"
+    at_most = {"limitBytes": "2097152"}
+    assert asked == [
+        ("default", "trainer", {"tailLines": "100", **at_most}),
+        ("default", "trainer", {"tailLines": "7", **at_most, "container": "main", "timestamps": "true"}),
+    ]
+    code, told = admin.ask("GET", f"{logs}?pod=giant")
+    assert (code, told["error"]["message"]) == (400, 'pod: "giant" is no pod of Pod trainer')
 
 
 def test_capacity_is_told_by_node_pool_and_kind(admin: RestClient) -> None:
