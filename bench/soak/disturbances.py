@@ -61,6 +61,8 @@ class Disturbances:
         """Somebody else takes all room; sometimes the API server dies of something else meanwhile."""
         self._cluster.disk.fill()
         try:
+            # There is still room in the files that there are; big objects need more than that.
+            self._big_objects()
             time.sleep(_HOLD_SECONDS)
             if self._draw.random() < 0.5:
                 self._cluster.kill("server")
