@@ -1,4 +1,4 @@
-"""`make soak`: an hour of churn, kill -9, stops and floods at once, and in the end what became of the promises.
+"""`make soak`: an hour of churn, kill -9, stops, full disks and floods at once, and what became of the promises.
 
 `python -m bench.soak --minutes 5 --seed 7`. Exit code 1: an answered write is not there, a watch missed something,
 Deployments do not come to rest, or the cluster gave up. Memory and latency are printed.
@@ -24,12 +24,15 @@ from bench.soak.cluster import SoakedCluster
 from bench.soak.disturbances import Disturbances
 from bench.soak.ledger import Ledger
 from bench.wire import Wire, quantile
+from tests.support.small_disk import small_disk
 
 WRITERS = 4
 NODES = 20
 # Between two disturbances.
 PAUSE_SECONDS = (2.0, 8.0)
 REST_SECONDS = 180.0
+# What the cluster writes in an hour, several times over.
+DISK = "256m"
 
 
 def main() -> int:
@@ -40,11 +43,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="mooring-soak-") as name:
         folder = Path(name)
         (folder / "fleet.yaml").write_text(yaml.safe_dump(node(NODES)), encoding="utf-8")
-        cluster = SoakedCluster(folder, folder / "fleet.yaml")
-        try:
-            return Soak(cluster, given.seed).run(60 * given.minutes)
-        finally:
-            cluster.end()
+        with small_disk(folder / "disk", DISK) as disk:
+            cluster = SoakedCluster(folder, folder / "fleet.yaml", disk)
+            try:
+                return Soak(cluster, given.seed).run(60 * given.minutes)
+            finally:
+                cluster.end()
 
 
 class Soak:
@@ -138,7 +142,10 @@ class Soak:
             print(f"{name}: {count}")
         longest = max((end - begin for begin, end in outages), default=0.0)
         print(f"the API was taken away {len(outages)} times, for {longest:.1f} s at the longest")
-        print(f"writes answered: {self._ledger.answered}, not answered: {self._ledger.unanswered}")
+        print(
+            f"writes answered: {self._ledger.answered}, not answered: {self._ledger.unanswered}, "
+            f"refused for want of room: {self._ledger.refused}"
+        )
         watcher = self._watcher
         print(f"watch: {watcher.events} events, {watcher.breaks} breaks, {watcher.relists} lists")
         if calm:

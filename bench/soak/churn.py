@@ -21,6 +21,8 @@ DEPLOYMENTS: Final = f"/apis/apps/v1/namespaces/{SPACE}/deployments"
 NAMES_PER_WRITER: Final = 100
 _APPLY: Final = "application/apply-patch+yaml"
 _MERGE: Final = "application/merge-patch+json"
+# The answer of a full disk, which promises that nothing was written.
+_NO_ROOM: Final = 507
 _LOST: Final = (OSError, ValueError, RuntimeError)
 
 
@@ -95,6 +97,8 @@ class Writer(_Worker):
     def _tell(self, name: str, value: str | None, done: bool, code: int) -> None:
         if done:
             self._ledger.stored(name, value)
+        elif code == _NO_ROOM:
+            self._ledger.refused += 1
         elif code == 0 or code >= 500:
             self._ledger.unknown(name, value)
 

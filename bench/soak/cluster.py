@@ -16,6 +16,7 @@ from bench.measured_clusters import memory
 from bench.wire import ApiEndpoint, endpoint_of
 from mooring.testing.controlplane import answers
 from mooring.testing.processes import ProgramProcess, free_port
+from tests.support.small_disk import Disk
 
 __all__ = ["SOAKED", "SoakedCluster"]
 
@@ -25,15 +26,26 @@ SOAKED: Final = ("server", "controllers", "process_node")
 
 
 class SoakedCluster:
-    """`outages` are the times, on the monotonic clock, in which the API was taken away on purpose."""
+    """Its data are on a disk of its own. `outages` are the times, on the monotonic clock, in which the API was taken
+    away on purpose."""
 
-    def __init__(self, folder: Path, fleet: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, fleet: Path, disk: Disk) -> None:
+        self.folder, self.disk = folder, disk
         self.outages: list[tuple[float, float]] = []
-        self._data = folder / "data"
+        # As this process reaches it.
+        self._data = disk.folder / "data"
         address = f"127.0.0.1:{free_port()}"
-        up = [sys.executable, "-m", "mooring", "up", "--data", str(self._data), "--bind", address, "--no-ui"]
-        self._command = [*up, "--fleet", str(fleet), "--audit-log", str(folder / "audit.log")]
+        up = [sys.executable, "-m", "mooring", "up", "--bind", address, "--no-ui"]
+        self._command = [
+            *disk.prefix,
+            *up,
+            "--data",
+            str(disk.place / "data"),
+            "--fleet",
+            str(fleet),
+            "--audit-log",
+            str(folder / "audit.log"),
+        ]
         self._url = f"https://{address}"
         self._process = self._start()
 

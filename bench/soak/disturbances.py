@@ -1,4 +1,4 @@
-"""What is done to the cluster, drawn from a seed: processes die and stop, and clients behave badly."""
+"""What is done to the cluster, drawn from a seed: processes die and stop, the disk is full, clients behave badly."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ class Disturbances:
             "kill -9 of the parent": lambda: kill("parent"),
             "SIGSTOP of the API server": lambda: stop("server", self._draw.uniform(1.0, 4.0)),
             "SIGSTOP of the controllers": lambda: stop("controllers", self._draw.uniform(3.0, 10.0)),
+            "a full disk": self._full_disk,
             "connections that say nothing": self._silent_connections,
             "heads that do not end": self._slow_heads,
             "big objects": self._big_objects,
@@ -55,6 +56,18 @@ class Disturbances:
         with contextlib.suppress(OSError, ValueError):
             self._kinds[name]()
         return name
+
+    def _full_disk(self) -> None:
+        """Somebody else takes all room; sometimes the API server dies of something else meanwhile."""
+        self._cluster.disk.fill()
+        try:
+            # There is still room in the files that there are; big objects need more than that.
+            self._big_objects()
+            time.sleep(_HOLD_SECONDS)
+            if self._draw.random() < 0.5:
+                self._cluster.kill("server")
+        finally:
+            self._cluster.disk.clear()
 
     def _silent_connections(self) -> None:
         self._hold(b"")

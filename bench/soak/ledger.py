@@ -24,6 +24,8 @@ class Ledger:
         self._possible: dict[str, set[Value]] = {}
         self.answered = 0
         self.unanswered = 0
+        # Answered with the promise that nothing was written, so that they change nothing here.
+        self.refused = 0
 
     def stored(self, name: str, value: Value) -> None:
         """A write was answered, so that nothing else may be there."""

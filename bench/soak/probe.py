@@ -1,7 +1,7 @@
 """Another user of the cluster, in a process of its own: how long a read and a write take, ten times a second.
 
 `python -m bench.soak.probe ENDPOINT` prints a line for each: when it was sent, on the monotonic clock, and seconds; -1
-for one that was not answered.
+for one that was not answered. 507, of a full disk, is an answer.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def main() -> None:
                 "PATCH", f"{_PATH}?fieldManager=probe", json.dumps(body).encode(), "application/apply-patch+yaml"
             )
             code, _ = wire.ask(wire.request("GET", _PATH) if number % 2 else write)
-            took = time.monotonic() - began if code < 500 else -1.0
+            took = time.monotonic() - began if code < 500 or code == 507 else -1.0
         except (OSError, ValueError):
             wire, took = None, -1.0
         print(began, took, flush=True)

@@ -31,6 +31,23 @@ _JUNK: list[Any] = [
     {"$patch": "replace"}, [{"$patch": "delete"}], {"$retainKeys": ["x"]}, {"$deleteFromPrimitiveList/finalizers": [1]},
 ]  # fmt: skip
 _TEXTS = ["x", "", "a/b", "A_b", "10.0.0.1", "1Gi", "50%", "default", "$(A)", "Never", "Always", "In", "Exists", "TCP"]
+# CEL, and what is nearly CEL, for the fields that have it.
+_CEL_FIELDS = ("expression", "messageExpression", "valueExpression", "rule")
+_EXPRESSIONS = [
+    "true", "1", "", "1 +", "'\\x'", "b'\\xff'", "(" * 300, "a." * 500 + "b", "[[1]][0][0]", "true ? 1 : 'x'",
+    "type(object)", "self.x", "params.x == 1", "variables.a.b", "oldObject == null",
+    "object.metadata.name.size() > 2", "object == oldObject", "object.spec.containers.all(c, c.image != '')",
+    "has(object.spec.x) && object.spec.x == 1", "{'a': 1, 'a': 2}.a == 1", "request.userInfo.username == 'fuzz'",
+    "request.operation in ['CREATE', 1]", "namespaceObject.metadata.name != ''", "[1, 2].map(x, x / 0) == []",
+    "9223372036854775807 + 1 > 0", "'a'.matches('(a+)+$')", "object.data.exists(k, k == 'a')",
+    "duration('1h') < duration('x')", "timestamp('2026-01-01T00:00:00Z').getFullYear() == 1",
+    "ip('10.0.0.1').family() == 4", "quantity('1Gi').isGreaterThan(quantity('-'))", "url('x').getHost() == ''",
+    "'%d %s'.format([1, 'x', object]) == ''", "object.metadata.?labels['a'].orValue('') == ''",
+    "authorizer.group('').resource('pods').check('get').allowed()",
+    "[1, 2, 3].all(x, [1, 2, 3].all(y, [1, 2, 3].exists(z, x * y * z > 26)))",
+    "'é'.charAt(7) == object.metadata.name", "device.attributes['a.io'].b == 1",
+    "double('NaN') == 1.0 || uint(-1) == 1u", "dyn([]).x.y",
+]  # fmt: skip
 _POD = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
 _BACKEND = {"name": "s", "port": {"number": 1}}
 _TARGET = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"}
@@ -44,7 +61,7 @@ _MORE: list[Object] = [
         ("v1", "PodTemplate", {"template": _POD}),
         ("networking.k8s.io/v1", "IngressClass", {"spec": {"controller": "a.io/b"}}),
         ("networking.k8s.io/v1", "Ingress", {"spec": {"defaultBackend": {"service": _BACKEND}}}),
-        (_ADMISSION, "ValidatingAdmissionPolicyBinding", {"spec": {"policyName": "p", "validationActions": ["Deny"]}}),
+        (_ADMISSION, "ValidatingAdmissionPolicyBinding", {"spec": {"policyName": "x", "validationActions": ["Deny"]}}),
         (
             _ADMISSION,
             "ValidatingAdmissionPolicy",
@@ -52,7 +69,7 @@ _MORE: list[Object] = [
                 "spec": {
                     "matchConstraints": {
                         "resourceRules": [
-                            {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+                            {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": ["configmaps"]}
                         ]
                     },
                     "validations": [{"expression": "true"}],
@@ -212,8 +229,12 @@ class Fuzz:
                     value, schema = self._draw.choice(value), schema.items
                 continue
             key = self._draw.choice(sorted(schema.properties))
-            value[key] = self._made(schema.properties[key], 0)
+            value[key] = self._field(key, schema.properties[key], 0)
             return
+
+    def _field(self, key: str, schema: Schema, depth: int) -> Any:
+        is_cel = key in _CEL_FIELDS and schema.type == "string"
+        return self._draw.choice(_EXPRESSIONS) if is_cel else self._made(schema, depth)
 
     def _made(self, schema: Schema, depth: int) -> Any:
         """A value of the right types, and of any sense."""
@@ -226,7 +247,7 @@ class Fuzz:
             return [self._made(schema.items, depth + 1) for _ in range(draw.randrange(3))] if schema.items else []
         if schema.properties and depth < 5:
             keys = draw.sample(sorted(schema.properties), min(len(schema.properties), draw.randrange(5)))
-            return {key: self._made(schema.properties[key], depth + 1) for key in keys}
+            return {key: self._field(key, schema.properties[key], depth + 1) for key in keys}
         if schema.additional_properties is not None:
             return {draw.choice(_TEXTS): self._made(schema.additional_properties, depth + 1)}
         if schema.int_or_string:

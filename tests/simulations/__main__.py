@@ -1,12 +1,13 @@
 """`make simulations`: every feature under faults, with as many seeds as asked for, and which of them broke what.
 
 `python -m tests.simulations --seeds 10000 hosts groups` plays these two. A seed that fails is named with its story;
-`--first SEED --seeds 1` plays it again.
+`--first SEED --seeds 1` plays it again. How far it has come is said now and then, so that another run can go on there.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 import time
@@ -21,6 +22,8 @@ from tests.simulations.stories import STORIES
 
 # So many seeds are one piece of work.
 CHUNK = 10
+# Between two words about how far it has come.
+TOLD_SECONDS = 60.0
 
 
 class Played(NamedTuple):
@@ -53,10 +56,12 @@ def main() -> int:
     if unknown := [name for name in features if name not in STORIES]:
         parser.error(f"there is no feature {unknown[0]}; there are {', '.join(STORIES)}")
     broken = 0
+    # What is imported by now stays: it need not be looked through for garbage, seed after seed.
+    gc.freeze()
     with ProcessPoolExecutor(given.jobs) as pool:
         for feature in features:
             end = time.monotonic() + 60 * given.minutes / len(features)
-            count, cpu, failures = 0, 0.0, list[str]()
+            count, cpu, failures, told = 0, 0.0, list[str](), time.monotonic()
             # A few pieces at a time, so that the clock is looked at between them.
             for batch in batched(pieces(feature, given.first, given.seeds), given.jobs):
                 if time.monotonic() > end:
@@ -64,9 +69,12 @@ def main() -> int:
                 for piece, played in zip(batch, pool.map(partial(_star, feature), batch), strict=True):
                     count, cpu = count + len(piece[1]), cpu + played.seconds
                     failures += played.failures
+                    for failure in played.failures:
+                        print(failure, flush=True)
+                if time.monotonic() > told + TOLD_SECONDS:
+                    told = time.monotonic()
+                    print(f"{feature}: {count} simulations, go on from seed {batch[0][1].start}", file=sys.stderr)
             print(f"{feature}: {count} simulations, {len(failures)} broken, {cpu:.0f} s of CPU", flush=True)
-            for failure in failures:
-                print(failure, flush=True)
             broken += len(failures)
     return 1 if broken else 0
 

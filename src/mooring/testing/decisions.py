@@ -6,9 +6,10 @@ decides otherwise when it is asked again, which a restart does to it sooner or l
 
 from __future__ import annotations
 
+import types
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import numpy as np
@@ -18,6 +19,9 @@ from mooring.runtime.dispatcher.dispatcher import decide
 from mooring.runtime.dispatcher.task import ReconcileRequest
 from mooring.runtime.folds import Fold
 from mooring.runtime.view import Unavailable, View
+
+# What cannot change, or is never changed: views are frozen.
+_UNCHANGING: Final = (msgspec.Struct, str, int, float, types.NoneType, bytes, frozenset)
 
 Observer = Callable[[ReconcileRequest, View, Decision], None]
 # Told of every decision that is made twice, in the order in which they came.
@@ -71,18 +75,19 @@ def facts_of(fold: Fold[Any], state: Any) -> object:
 
 
 def _value(part: Any, seen: dict[int, int]) -> object:
+    # Called for every part of every fold, before and after every decision: one look for what is most frequent.
+    if isinstance(part, _UNCHANGING):
+        return part
     match part:
-        case msgspec.Struct() | frozenset() | str() | bytes() | int() | float() | None:
-            # Views are frozen.
-            return part
+        case tuple() | list():
+            return tuple([each if isinstance(each, _UNCHANGING) else _value(each, seen) for each in part])
+        case dict():
+            values = [each if isinstance(each, _UNCHANGING) else _value(each, seen) for each in part.values()]
+            return tuple(part), tuple(values)
+        case set():
+            return frozenset([each if isinstance(each, _UNCHANGING) else _value(each, seen) for each in part])
         case np.ndarray():
             return part.tobytes()
-        case tuple() | list():
-            return tuple(_value(each, seen) for each in part)
-        case dict():
-            return tuple((_value(key, seen), _value(each, seen)) for key, each in part.items())
-        case set():
-            return frozenset(_value(each, seen) for each in part)
     if id(part) in seen or callable(part):
         return seen.get(id(part), part)
     fields = [*getattr(part, "__slots__", ()), *getattr(part, "__dict__", {})]

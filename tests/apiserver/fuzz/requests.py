@@ -171,12 +171,12 @@ class RequestFuzz:
         if method == "GET" and draw.random() < 0.97:
             return "application/json", b""
         content_type = draw.choice(_PATCHES if method == "PATCH" and draw.random() < 0.95 else _CONTENT_TYPES)
-        if method != "PATCH" and draw.random() < 0.6:
+        if method != "PATCH" and draw.random() < 0.8:
             content_type = "application/json"
-        if draw.random() < 0.2:
+        if draw.random() < 0.1:
             return content_type, draw.choice(_TEXTS)
         body = self._encoded(content_type, obj)
-        if draw.random() < 0.1 and body:
+        if draw.random() < 0.05 and body:
             at = draw.randrange(len(body))
             body = body[:at] + bytes([draw.randrange(256)]) + body[at + draw.randrange(3) :]
         return content_type, body

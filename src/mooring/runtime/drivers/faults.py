@@ -33,10 +33,13 @@ class Faults:
     drop: float = 0.0
     repeat: float = 0.0
     expire: float = 0.0
+    # How many polls of a watch that has nothing to tell are faulty polls all the same. A list that tells nothing new
+    # is dear and shows little, and most watches are idle most of the time.
+    idle: float = 1.0
 
     @classmethod
     def everything(cls, rate: float) -> Faults:
-        return cls(rate, rate, rate, rate, rate, rate / 2, 5 * rate, rate, rate, rate)
+        return cls(rate, rate, rate, rate, rate, rate / 2, 5 * rate, rate, rate, rate, idle=0.02)
 
 
 class FaultyTransport:
@@ -95,8 +98,10 @@ class FaultyStream:
         self._late: list[Change] = []
         self._last: list[Change] = []
         self._broken = False
-        # A fault may strike at any time.
-        self.news = True
+
+    @property
+    def news(self) -> bool:
+        return self._inner.news or self.lagging or self._transport._strikes(self._transport.faults.idle)
 
     def poll(self) -> list[Change]:
         strikes, faults = self._transport._strikes, self._transport.faults

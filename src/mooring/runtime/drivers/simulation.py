@@ -93,13 +93,16 @@ class Simulation:
         self.transport: Transport = InProcess(self.registry, lambda: self.now)
         if faults is not None:
             self.transport = FaultyTransport(self.transport, faults, self._draw)
+        self._streams: dict[Kind[Any], Stream] = {}
         self._boot()
 
     def _boot(self) -> None:
         """Start with an empty memory, as a process does."""
         self.dispatcher = Dispatcher(self.controllers, self._draw, self._configuration, self._decider)
         self._postponed.clear()
-        self._streams: dict[Kind[Any], Stream] = {}
+        for stream in self._streams.values():
+            stream.close()
+        self._streams.clear()
         # Kinds that are not served, until a definition changes.
         self._unserved: set[Kind[Any]] = set()
         self._redefined = 0
