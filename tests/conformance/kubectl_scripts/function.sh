@@ -10,6 +10,8 @@ set -o errexit -o nounset -o pipefail
 
 cd "$1"
 chosen=$2
+# What upstream puts into /tmp by name, and leaves there, goes with the folder of this run.
+mktemp() { command mktemp "${@/#\/tmp\//$TMPDIR/}"; }
 source hack/lib/init.sh
 source hack/lib/test.sh
 source "$PWD/test/cmd/legacy-script.sh"
