@@ -267,6 +267,12 @@ def test_scale_is_one_number(world: World) -> None:
             {"spec": {"minReplicas": 3, "maxReplicas": 2}},
             "spec.maxReplicas: Invalid value: 2: must be greater than or equal to `minReplicas`",
         ),
+        (
+            "autoscaling/v2",
+            "HorizontalPodAutoscaler",
+            {"spec": {"maxReplicas": 2, "behavior": {"scaleUp": {"tolerance": "-0.1"}}}},
+            'spec.behavior.scaleUp.tolerance: Invalid value: "-100m": must be greater than or equal to 0',
+        ),
     ],
 )
 def test_smaller_kinds_say_what_they_need(world: World, api_version: str, kind: str, body: Object, text: str) -> None:

@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from mooring.apiserver.aggregation import Aggregator
 from mooring.apiserver.authentication.service_account_tokens import ServiceAccountTokens
@@ -42,7 +42,6 @@ from mooring.apiserver.messages.responses import (
 from mooring.apiserver.metrics import Labels, ServerMetrics
 from mooring.apiserver.nodes.connectors import Connectors
 from mooring.apiserver.nodes.kubelets import NodeAccess
-from mooring.apiserver.resource_metrics.handler import ResourceMetricsHandler
 from mooring.apiserver.resource_metrics.resources import GROUP as METRICS_GROUP
 from mooring.apiserver.resource_metrics.resources import METRICS
 from mooring.apiserver.reviews import review, review_kind
@@ -55,6 +54,9 @@ from mooring.net.asgi import Disconnected, Receive, Scope, Send
 from mooring.net.certificates import Certificates
 from mooring.net.fairqueue import FairQueue
 from mooring.registry import Registry, Resource
+
+if TYPE_CHECKING:
+    from mooring.apiserver.resource_metrics.handler import ResourceMetricsHandler
 
 __all__ = ["Application"]
 
@@ -103,8 +105,8 @@ class Application:
         self.context = Context(registry, clock, Representations(registry, clock), self.webhooks, self.access, accounts)
         self.watches = Watches(self.context, self.group_commit, bookmark_seconds=bookmark_seconds)
         self._connectors = None if nodes is None else Connectors(self.context, nodes)
-        kubelets = None if self._connectors is None else self._connectors.kubelets
-        self._resource_metrics = ResourceMetricsHandler(self.context, kubelets)
+        # Made by the first request for metrics.
+        self._resource_metrics: ResourceMetricsHandler | None = None
         self._metrics = ServerMetrics()
         self.aggregator = Aggregator(registry, self.group_commit, clock, front_proxy)
         self._backups = BackupHandler(registry, clock, backup_files or {})
@@ -115,7 +117,8 @@ class Application:
         self.watches.stop()
         if self._connectors is not None:
             self._connectors.stop()
-        self._resource_metrics.stop()
+        if self._resource_metrics is not None:
+            self._resource_metrics.stop()
         self._background.stop()
         self.webhooks.close()
         self.access.close()
@@ -226,7 +229,7 @@ class Application:
             return text_response("404 page not found\n", 404)
         if root in ("api", "apis"):
             if target.plural and target.group == METRICS_GROUP:
-                return await self._resource_metrics.answer(request, target)
+                return await self._measure().answer(request, target)
             if target.plural:
                 return await self._unstored(request, target)
             _only_get(request)
@@ -256,6 +259,15 @@ class Application:
             each.group == target.group and (not each.custom or target.version in ("", each.version))
             for each in self.registry.resources
         )
+
+    def _measure(self) -> "ResourceMetricsHandler":
+        if self._resource_metrics is None:
+            # Imported here, because a start does without.
+            from mooring.apiserver.resource_metrics.handler import ResourceMetricsHandler
+
+            kubelets = None if self._connectors is None else self._connectors.kubelets
+            self._resource_metrics = ResourceMetricsHandler(self.context, kubelets)
+        return self._resource_metrics
 
     async def _unstored(self, request: HttpRequest, target: RequestInfo) -> Response:
         """Kinds that are answered and not kept: reviews, and bindings posted where the oldest clients post them."""

@@ -114,11 +114,7 @@ def _version_order(version: str) -> tuple[int, int, int, str]:
 
 def _groups(resources: Iterable[Resource]) -> _Groups:
     by_group: _Groups = {}
-    served = list(resources)
-    # A definition of the same kind is what is served then.
-    known = {(each.api_version, each.kind) for each in served}
-    measured = [each for each in METRICS if (each.api_version, each.kind) not in known]
-    for resource in (*served, *review_resources(), *measured):
+    for resource in (*resources, *review_resources()):
         by_group.setdefault(resource.group, {}).setdefault(resource.version, []).append(resource)
     ordered: _Groups = {}
     for name in sorted(by_group, key=lambda name: (_RANK.get(name, len(_RANK)), name)):

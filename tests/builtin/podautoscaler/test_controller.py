@@ -81,7 +81,7 @@ def reasons(decision: Decision) -> dict[str, str]:
 
 
 def message(decision: Decision, kind: str) -> str:
-    return next(each["message"] for each in said(decision)["conditions"] if each["type"] == kind)
+    return str(next(each["message"] for each in said(decision)["conditions"] if each["type"] == kind))
 
 
 def test_usage_above_the_target_adds_replicas_and_says_so() -> None:

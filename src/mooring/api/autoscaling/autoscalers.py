@@ -52,7 +52,6 @@ def default_autoscaler(obj: Object) -> None:
         spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
     behavior = spec.get("behavior")
     if behavior is not None:
-        # A tolerance is read and dropped: scaling by one is not on by default.
         for name, usual in (("scaleUp", _SCALE_UP), ("scaleDown", _SCALE_DOWN)):
             behavior[name] = usual | behavior.get(name, {})
 
@@ -250,6 +249,9 @@ def _check_rules(errors: Errors, rules: Object, path: str) -> None:
         errors.append(required(f"{path}.policies", "must specify at least one Policy"))
     for index, policy in enumerate(rules["policies"]):
         _check_policy(errors, policy, f"{path}.policies[{index}]")
+    tolerance = rules.get("tolerance")
+    if tolerance is not None and parse_quantity(tolerance).mantissa < 0:
+        errors.append(invalid(f"{path}.tolerance", str(tolerance), "must be greater than or equal to 0"))
 
 
 def _check_policy(errors: Errors, policy: Object, path: str) -> None:

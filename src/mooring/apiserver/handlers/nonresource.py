@@ -15,10 +15,11 @@ from mooring.apiserver.authentication.signing_key import ALGORITHM
 from mooring.apiserver.messages.negotiation import Representation, negotiate_discovery
 from mooring.apiserver.messages.request import HttpRequest
 from mooring.apiserver.messages.responses import Response, encode, json_response, text_response
+from mooring.apiserver.resource_metrics.resources import METRICS
 from mooring.apiserver.routing import RequestInfo
 from mooring.kube.objects import Object
 from mooring.kube.status import NotFoundError
-from mooring.registry import Registry
+from mooring.registry import Registry, Resource
 
 __all__ = ["NonResourceHandler"]
 
@@ -49,16 +50,22 @@ class NonResourceHandler:
     def __init__(self, registry: Registry, accounts: ServiceAccountTokens, aggregator: Aggregator) -> None:
         self._registry, self._accounts, self._aggregator = registry, accounts, aggregator
 
+    @property
+    def _resources(self) -> list[Resource]:
+        """What is stored, and what is measured; a definition of the same kind takes its place."""
+        stored = self._registry.resources
+        return [*stored, *(each for each in METRICS if stored.find(each.api_version, each.kind) is None)]
+
     def root(self) -> Response:
         """The paths that there are."""
-        groups = [each["name"] for each in discovery.group_list(self._registry.resources)["groups"]]
-        versions = {f"/apis/{each.api_version}" for each in self._registry.resources if each.group}
+        groups = [each["name"] for each in discovery.group_list(self._resources)["groups"]]
+        versions = {f"/apis/{each.api_version}" for each in self._resources if each.group}
         paths = {"/api", "/api/v1", "/apis", *(f"/apis/{name}" for name in groups), *versions, *_PATHS}
         return json_response({"paths": sorted(paths)})
 
     def discovery(self, request: HttpRequest, target: RequestInfo) -> Response:
         representation = negotiate_discovery(request.header(b"accept"))
-        resources, core = self._registry.resources, target.root == "api"
+        resources, core = self._resources, target.root == "api"
         if target.version:
             return json_response(discovery.resource_list(resources, target.group, target.version))
         remote = self._aggregator.remote
@@ -74,7 +81,7 @@ class NonResourceHandler:
     def _group(self, name: str) -> Object:
         own = None
         with suppress(NotFoundError):
-            own = discovery.group(self._registry.resources, name)
+            own = discovery.group(self._resources, name)
         found = with_remote_group(own, name, self._aggregator.remote)
         if found is None:
             raise NotFoundError("the server could not find the requested resource")
