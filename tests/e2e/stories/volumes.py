@@ -155,7 +155,7 @@ def a_claim_waits_for_its_class_or_its_pod_or_for_a_volume(town: Town) -> Scenes
     wait_for_phase(town, "Pending", "missing", "none", "plain", "later")
     report(town, ProvisioningFailed=2, FailedBinding=1, WaitForFirstConsumer=1)
     yield None
-    made = pod("waits", namespace=town.namespace)
+    made = pod("waits", namespace=town.namespace, automountServiceAccountToken=False)
     made["spec"]["volumes"] = [{"name": "v", "persistentVolumeClaim": {"claimName": "nowhere"}}]
     town.create(made)
     text = 'persistentvolumeclaim "nowhere" not found'

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from mooring.testing.workloads import claim_template, stateful_set
 from tests.cli.embedded import eventually, up
 from tests.external.conftest import required
 from tests.external.kubectl import Kubectl
@@ -96,3 +98,27 @@ def test_a_token_made_by_kubectl_counts_until_its_pod_is_gone(cluster: Kubectl) 
     cluster("delete", "pod", "bound", "--force", "--grace-period=0")
     status = json.loads(cluster(*asking, stdin=json.dumps(review)))["status"]
     assert "authenticated" not in status
+
+
+def test_what_a_set_writes_outlives_its_pods_and_goes_with_its_claim(cluster: Kubectl) -> None:
+    script = "echo run >> /data/runs; cat /data/runs; sleep 1000"
+    mounts = [{"name": "data", "mountPath": "/data"}]
+    made = pod("db", {"name": "main", "image": "any", "command": ["sh", "-c", script], "volumeMounts": mounts})
+    template = {"metadata": {"labels": {"app": "db"}}, "spec": {**made["spec"], "terminationGracePeriodSeconds": 1}}
+    made = stateful_set("db", 1, pods=template, volumeClaimTemplates=[claim_template("data")])
+    cluster("apply", "-f", "-", stdin=json.dumps(made))
+    eventually(lambda: said(cluster, "db-0") == ["run"], "the first pod has written")
+    (volume,) = json.loads(cluster("get", "pv", "-o", "json"))["items"]
+    folder = Path(volume["spec"]["local"]["path"])
+    assert (folder / "runs").read_text() == "run\n"
+    cluster("delete", "pod", "db-0")
+    eventually(lambda: said(cluster, "db-0") == ["run", "run"], "the next pod has found what the first wrote")
+    cluster("delete", "statefulset", "db")
+    cluster("delete", "pvc", "data-db-0")
+    eventually(lambda: not json.loads(cluster("get", "pv", "-o", "json"))["items"], "the volume is gone")
+    assert not folder.exists()
+
+
+def said(kubectl: Kubectl, name: str) -> list[str]:
+    """What a pod has logged, nothing where it has not come so far."""
+    return kubectl.run("logs", name).stdout.split()
