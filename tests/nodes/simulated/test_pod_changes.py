@@ -56,6 +56,7 @@ def test_every_running_container_says_what_it_has() -> None:
     assert first(town, "q")["resources"] == {}
     assert "allocatedResources" not in first(town, "q")
     assert status(town, "p")["observedGeneration"] == 1
+    assert {each["observedGeneration"] for each in status(town, "p")["conditions"]} == {1}
 
 
 def test_a_resize_that_fits_is_allocated_then_in_force_without_a_restart() -> None:

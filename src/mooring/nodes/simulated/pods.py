@@ -35,8 +35,7 @@ TASK_DURATION = timedelta(seconds=10)
 _OVERDUE = "Pod was active on the node longer than the specified deadline"
 # The conditions of a pod whose containers run.
 _STARTED = tuple(
-    Condition(kind, "True")
-    for kind in ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
+    Condition(kind, "True") for kind in ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady")
 )
 
 
@@ -125,7 +124,9 @@ def _start(pod: Pod, now: datetime, addresses: Addresses | None) -> Patch:
     }
     if pod.metadata.generation:
         body["observedGeneration"] = pod.metadata.generation
-    conditions = pod_conditions(pod, now, *_STARTED)
+    # Written by others, and of this generation when the node has started the pod.
+    scheduled = Condition("PodScheduled", "True", observed_generation=pod.metadata.generation)
+    conditions = pod_conditions(pod, now, *_STARTED, scheduled)
     if conditions is not None:
         body["conditions"] = conditions
     if pod.spec.init_containers:
