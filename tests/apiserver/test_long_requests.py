@@ -94,6 +94,16 @@ def test_a_list_is_sent_in_pieces_of_so_many_bytes_however_large_its_objects_are
     assert max(sent) < (64 + 200 + 8) * KIB
 
 
+@pytest.mark.parametrize("accept", ["application/json", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"])
+def test_the_document_of_all_groups_is_made_in_slices_and_once(api: Api, turns: list[bytes], accept: str) -> None:
+    headers = {"accept": accept}
+    first = api.client.get("/openapi/v2", headers=headers).content
+    made = len(turns)
+    assert made >= 2 * len(api.get("/openapi/v3").body["paths"])
+    assert api.client.get("/openapi/v2", headers=headers).content == first
+    assert len(turns) == made
+
+
 @pytest.mark.parametrize("count", [0, 1, 2_000])
 @pytest.mark.parametrize("accept", ["application/json", TABLE])
 def test_an_indented_list_is_the_list_indented(api: Api, count: int, accept: str, sent: list[int]) -> None:
