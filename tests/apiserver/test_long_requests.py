@@ -68,6 +68,27 @@ def test_a_list_is_selected_in_slices(api: Api, turns: list[bytes], monkeypatch:
     assert turns == [b"Bearer secret"] * 4
 
 
+def test_a_watch_selects_what_exists_in_slices_and_tells_what_is_written_meanwhile_afterwards(
+    api: Api, turns: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lists, "_SLICE_OBJECTS", 20)
+    stored(api, 100)
+    kind = api.registry.resource("v1", "ConfigMap")
+    turn = FairQueue.turn
+
+    def meddle(self: FairQueue, flow: bytes) -> Waiter:
+        if api.registry.has(kind, "default", "c00099"):
+            api.registry.delete(kind, "default", "c00099", now=api.now)
+        return turn(self, flow)
+
+    monkeypatch.setattr(FairQueue, "turn", meddle)
+    with api.watch(CONFIGMAPS, labelSelector="no!=body", timeoutSeconds=1) as lines:
+        told = [(event["type"], event["object"]["metadata"]["name"]) for event in lines.rest()]
+    assert told[99:] == [("ADDED", "c00099"), ("DELETED", "c00099")]
+    assert len(told) == 101
+    assert len(turns) >= 4
+
+
 def test_a_list_in_slices_is_that_of_one_moment(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     stored(api, 100)
     monkeypatch.setattr(lists, "_SLICE_OBJECTS", 10)
