@@ -68,6 +68,27 @@ def test_a_list_is_selected_in_slices(api: Api, turns: list[bytes], monkeypatch:
     assert turns == [b"Bearer secret"] * 4
 
 
+def test_a_watch_selects_what_exists_in_slices_and_tells_what_is_written_meanwhile_afterwards(
+    api: Api, turns: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lists, "_SLICE_OBJECTS", 20)
+    stored(api, 100)
+    kind = api.registry.resource("v1", "ConfigMap")
+    turn = FairQueue.turn
+
+    def meddle(self: FairQueue, flow: bytes) -> Waiter:
+        if api.registry.has(kind, "default", "c00099"):
+            api.registry.delete(kind, "default", "c00099", now=api.now)
+        return turn(self, flow)
+
+    monkeypatch.setattr(FairQueue, "turn", meddle)
+    with api.watch(CONFIGMAPS, labelSelector="no!=body", timeoutSeconds=1) as lines:
+        told = [(event["type"], event["object"]["metadata"]["name"]) for event in lines.rest()]
+    assert told[99:] == [("ADDED", "c00099"), ("DELETED", "c00099")]
+    assert len(told) == 101
+    assert len(turns) >= 4
+
+
 def test_a_list_in_slices_is_that_of_one_moment(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     stored(api, 100)
     monkeypatch.setattr(lists, "_SLICE_OBJECTS", 10)
@@ -92,6 +113,16 @@ def test_a_list_is_sent_in_pieces_of_so_many_bytes_however_large_its_objects_are
     assert len(api.get(CONFIGMAPS).body["items"]) == 20
     assert len(turns) >= 20
     assert max(sent) < (64 + 200 + 8) * KIB
+
+
+@pytest.mark.parametrize("accept", ["application/json", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"])
+def test_the_document_of_all_groups_is_made_in_slices_and_once(api: Api, turns: list[bytes], accept: str) -> None:
+    headers = {"accept": accept}
+    first = api.client.get("/openapi/v2", headers=headers).content
+    made = len(turns)
+    assert made >= 2 * len(api.get("/openapi/v3").body["paths"])
+    assert api.client.get("/openapi/v2", headers=headers).content == first
+    assert len(turns) == made
 
 
 @pytest.mark.parametrize("count", [0, 1, 2_000])

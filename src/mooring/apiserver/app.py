@@ -244,7 +244,7 @@ class Application:
         if root == "backup":
             return self._backups.answer(request)
         if root == "openapi":
-            return self._nonresource.openapi(request, target)
+            return await self._nonresource.openapi(request, target)
         if root in ("openid", ".well-known"):
             return self._nonresource.openid(request, target)
         return self._nonresource.root()

@@ -1,7 +1,7 @@
 """What the registry answers without changing anything: the kinds it serves, objects, lists, watches, scales."""
 
 from collections.abc import Callable, Generator, Sequence
-from typing import Unpack
+from typing import TypedDict, Unpack
 
 from mooring.kube.objects import Object
 from mooring.kube.selectors import Selector
@@ -24,6 +24,18 @@ from mooring.registry.storage import Storage
 from mooring.registry.watch import Watch
 
 __all__ = ["Reader"]
+
+
+class WatchOptions(TypedDict, total=False):
+    """What a watch is asked for with."""
+
+    resource_version: str | None
+    label_selector: str | Selector | None
+    field_selector: str | None
+    send_initial_events: bool | None
+    resource_version_match: str | None
+    # Called after every change of the store.
+    wake: Callable[[], None] | None
 
 
 class Reader:
@@ -125,22 +137,19 @@ class Reader:
         """The same for a server that serves others in between: it yields where that is possible."""
         return list_slices(self._core, resource, namespace, options)
 
-    def watch(
-        self,
-        resource: Resource,
-        namespace: str | None = None,
-        *,
-        resource_version: str | None = None,
-        label_selector: str | Selector | None = None,
-        field_selector: str | None = None,
-        send_initial_events: bool | None = None,
-        resource_version_match: str | None = None,
-        wake: Callable[[], None] | None = None,
-    ) -> Watch:
-        check_watch_options(send_initial_events, resource_version_match)
-        matches, _ = matcher(self._core, resource, label_selector, field_selector)
+    def watch(self, resource: Resource, namespace: str | None = None, **options: Unpack[WatchOptions]) -> Watch:
+        return finish(self.watch_slices(resource, namespace, **options))
+
+    def watch_slices(
+        self, resource: Resource, namespace: str | None = None, **options: Unpack[WatchOptions]
+    ) -> Generator[None, None, Watch]:
+        """The same for a server that serves others in between. What exists is that of the moment in which it began, and
+        what is written meanwhile comes after it."""
+        send_initial_events = options.get("send_initial_events")
+        check_watch_options(send_initial_events, options.get("resource_version_match"))
+        matches, _ = matcher(self._core, resource, options.get("label_selector"), options.get("field_selector"))
         history = self._core.history(resource.store)
-        wanted, now = parse_revision(resource_version), self._core.storage.revision
+        wanted, now = parse_revision(options.get("resource_version")), self._core.storage.revision
         whole = send_initial_events or (send_initial_events is None and wanted == 0)
         begin = now if whole or wanted == 0 else wanted
         watch = Watch(
@@ -155,8 +164,13 @@ class Reader:
             kind=resource.kind,
         )
         if whole:
-            items = self.list(resource, namespace, label_selector=label_selector, field_selector=field_selector).items
-            watch.begin_with(items, marked=bool(send_initial_events))
-        if wake is not None:
+            found = yield from self.list_slices(
+                resource,
+                namespace,
+                label_selector=options.get("label_selector"),
+                field_selector=options.get("field_selector"),
+            )
+            watch.begin_with(found.items, marked=bool(send_initial_events))
+        if (wake := options.get("wake")) is not None:
             watch.on_change(wake)
         return watch

@@ -172,7 +172,9 @@ def test_a_service_that_may_not_be_deleted_is_left_to_the_garbage_collector() ->
 def test_the_log_of_the_first_pod_on_a_node_is_read() -> None:
     found = asyncio.run(deployment_log(a_cluster(), "phi", "kaito", tail=7, timestamps=True, container="model"))
     assert found.pod == "phi-0"
-    assert found.text == "default/phi-0 {'tailLines': '7', 'container': 'model', 'timestamps': 'true'}"
+    assert found.text == (
+        "default/phi-0 {'tailLines': '7', 'limitBytes': '2097152', 'container': 'model', 'timestamps': 'true'}"
+    )
 
 
 def test_a_pod_of_something_else_has_no_log_here() -> None:

@@ -87,20 +87,27 @@ class NonResourceHandler:
             raise NotFoundError("the server could not find the requested resource")
         return found
 
-    def openapi(self, request: HttpRequest, target: RequestInfo) -> Response:
+    async def openapi(self, request: HttpRequest, target: RequestInfo) -> Response:
         """The index of OpenAPI v3 and its documents, and the document of v2."""
         match target.rest:
             case ("v3",):
+                await self._make(request, v2=False)
                 return json_response(self._index())
             case ("v3", "api", version):
                 return self._document(request, "", version)
             case ("v3", "apis", group, version):
                 return self._document(request, group, version)
             case ("v2",):
-                if "protobuf" in request.header(b"accept"):
+                protobuf = "protobuf" in request.header(b"accept")
+                await self._make(request, v2=True, protobuf=protobuf)
+                if protobuf:
                     return Response(200, openapi.swagger_protobuf(self._registry), _V2_PROTOBUF_TYPE)
                 return Response(200, openapi.swagger_json(self._registry))
         return text_response("404 page not found\n", 404)
+
+    async def _make(self, request: HttpRequest, *, v2: bool, protobuf: bool = False) -> None:
+        for _ in openapi.make_slices(self._registry, v2=v2, protobuf=protobuf):
+            await request.turn()
 
     def _index(self) -> Object:
         found = openapi.index(self._registry)

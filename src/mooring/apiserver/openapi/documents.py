@@ -6,7 +6,7 @@ the index is of the content, and clients keep documents on disk under it.
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from functools import cached_property
 from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
@@ -23,7 +23,7 @@ from mooring.kube.objects import Object
 from mooring.kube.status import NotFoundError
 from mooring.registry import Registry, Resource
 
-__all__ = ["Encoded", "document", "encoded", "index", "swagger_json", "swagger_protobuf"]
+__all__ = ["Encoded", "document", "encoded", "index", "make_slices", "swagger_json", "swagger_protobuf"]
 
 
 # Sub-resources whose objects are of another kind.
@@ -51,6 +51,25 @@ class _Made(NamedTuple):
 
 
 _MADE: WeakKeyDictionary[Registry, dict[tuple[str, str], _Made]] = WeakKeyDictionary()
+
+
+def make_slices(registry: Registry, *, v2: bool, protobuf: bool = False) -> Generator[None, None, None]:
+    """Make what the index, or the document of v2, consists of, as far as it is not there: others may be served whenever
+    it yields."""
+    for (group, version), served in _served(registry).items():
+        known = _MADE.get(registry, {}).get((group, version))
+        found = _encoded(registry, group, version, served)
+        if known is None or known.encoded is not found:
+            yield
+        if not v2:
+            continue
+        parts = _V2_PARTS.setdefault(registry, {})
+        if found.hash not in parts:
+            parts[found.hash] = _V2Part(msgspec.json.decode(found.body))
+            yield
+        if protobuf and "pieces" not in vars(part := parts[found.hash]):
+            _ = part.pieces
+            yield
 
 
 def index(registry: Registry) -> Object:

@@ -1,6 +1,7 @@
 """The watches of one server: opened, counted, and ended when the server stops or their kind is no longer served."""
 
 import random
+from collections.abc import Generator
 from typing import Final
 
 from mooring.apiserver.calls import Call, Context
@@ -71,7 +72,7 @@ class Watches:
         include = self._representations.include(request) if call.representation.kind == "Table" else ""
         await self._group_commit.wait()
         try:
-            watch = await self._webhooks.read(lambda: self._open(call), whole=True)
+            watch = await self._webhooks.read_slices(lambda: self._open(call), request.turn)
         except ExpiredError as error:
             # kube-apiserver reports this in the stream, and clients look for it there.
             await begin(send, call.representation)
@@ -107,13 +108,13 @@ class Watches:
     def _is_served(self, resource: Resource) -> bool:
         return self._registry.resources.find(resource.api_version, resource.kind) is resource
 
-    def _open(self, call: Call) -> Watch:
+    def _open(self, call: Call) -> Generator[None, None, Watch]:
         request, now = call.request, self._registry.revision
         version = request.text("resourceVersion")
         if (wanted := parse_revision(version)) > now:
             # This storage never gave out such a version: the client's is another server's, so it must list again.
             raise ExpiredError.too_old(wanted, now)
-        return self._registry.watch(
+        return self._registry.watch_slices(
             call.resource,
             call.target.namespace,
             resource_version=version,

@@ -16,6 +16,7 @@ from mooring.kube.errors import InputError
 from mooring.kube.objects import Object
 from mooring.kube.status import ApiError, NotFoundError
 from mooring.runway.deployments.deployed_model import DeployedModel
+from mooring.runway.operations.pod_logs import pod_log_query
 from mooring.runway.problems import DeploymentError, Problem, nearest
 from mooring.runway.providers import labels
 from mooring.runway.providers.deployment_kinds import DEPLOYMENT_KINDS, DeploymentKind
@@ -110,11 +111,7 @@ async def deployment_log(
     if not chosen:
         why = f": {deployed.message}" if deployed.message else ""
         raise InputError(f"deployment {name} has no log, as none of its pods has a node yet{why}")
-    query = {"tailLines": str(tail)}
-    if container:
-        query["container"] = container
-    if timestamps:
-        query["timestamps"] = "true"
+    query = pod_log_query(tail, container, timestamps)
     return DeploymentLog(chosen, await transport.log(deployed.namespace, chosen, query))
 
 

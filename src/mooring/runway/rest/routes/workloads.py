@@ -10,6 +10,7 @@ from mooring.catalog import CATALOG
 from mooring.kube.objects import Object
 from mooring.placement.workloads.kinds import WorkloadKind
 from mooring.runway.fleet.records import FleetPod
+from mooring.runway.operations.pod_logs import pod_log_query
 from mooring.runway.operations.workloads import delete_workload
 from mooring.runway.rest.errors import ErrorDetail, RestError
 from mooring.runway.rest.mirror.fleet_topics import WORKLOADS
@@ -25,7 +26,6 @@ __all__ = ["WORKLOAD_ROUTES"]
 
 TAIL_LINES: Final = 100
 MAX_TAIL_LINES: Final = 10_000
-MAX_LOG_BYTES: Final = 2 << 20
 
 
 class WorkloadsShown(Shown, frozen=True):
@@ -189,11 +189,7 @@ async def _logs(call: RestCall) -> LogsShown:
     if pod not in pods:
         problem = f'"{pod}" is no pod of {call.path["kind"]} {call.path["name"]}'
         raise RestError(400, f"pod: {problem}", [ErrorDetail("pod", problem)])
-    query = {"tailLines": str(asked.tail_lines), "limitBytes": str(MAX_LOG_BYTES)}
-    if asked.container:
-        query["container"] = asked.container
-    if asked.timestamps:
-        query["timestamps"] = "true"
+    query = pod_log_query(asked.tail_lines, asked.container, asked.timestamps)
     text = await call.caller.transport.log(call.path["namespace"], pod, query)
     return LogsShown(text, pod, asked.container or None)
 
