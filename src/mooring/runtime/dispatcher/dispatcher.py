@@ -136,9 +136,7 @@ class Dispatcher(DispatcherState):
         if new is not None and new not in self.stores:
             self.stores.open(new)
             self._folds_of[new] = []
-            if new.on_demand:
-                self.names.setdefault((new.api_version, new.kind), new)
-            else:
+            if not (new.on_demand and (new.api_version, new.kind) in self.names):
                 self.names[new.api_version, new.kind] = new
         if old is not None and new is not None:
             self._carry_over(defined, old, new)
@@ -268,8 +266,6 @@ class Dispatcher(DispatcherState):
         controller = request.controller
         if request in self._assumptions:
             self._assumptions.replace(request, ())
-        if controller.min_interval:
-            self._rests_until[request] = now + controller.min_interval
         memory = None if controller.memory is None else self._memories.get(request)
         problem = self._problems.get(request)
         readable, defined = self._readable[controller], self._definitions.now
@@ -281,11 +277,11 @@ class Dispatcher(DispatcherState):
             if missing.kind not in self.stores:
                 self.stores.open(missing.kind)
             self.wanted.setdefault(missing.kind)
-            # Nothing was decided, so the next run need not wait.
-            self._rests_until.pop(request, None)
             return Task(request, (), unavailable=str(missing))
         finally:
             self._subscribe(request, view)
+        if controller.min_interval:
+            self._rests_until[request] = now + controller.min_interval
         if controller.memory is not None or decision.memory is not None:
             self._memories.put(request, controller.name, controller.memory, decision.memory)
         stages: Sequence[Sequence[Request]] = ()
