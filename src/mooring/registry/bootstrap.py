@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Final
 
 from mooring.api.scheduling.priority_classes import SYSTEM_PRIORITIES
 from mooring.kube.objects import Object
-from mooring.kube.times import moment
+from mooring.kube.times import moment, timestamp
 from mooring.registry.admission.service_accounts import require_account
 from mooring.registry.core import Core
+from mooring.registry.kinds.services import ADDRESS_RANGE
 from mooring.registry.kinds.token_secrets import Issue, TokenSecrets
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ def bootstrap(
 ) -> None:
     """Keep a default ServiceAccount in every namespace, the Service of the API, and the authority of its clients.
 
+    The range that Services get addresses from is told, too.
+
     With `issue`, Secrets for tokens of accounts are filled.
     """
     registry.admission.builtin.append(require_account)
@@ -97,6 +100,19 @@ def bootstrap(
         secrets = TokenSecrets(registry, core, authority, issue)
     for obj in (*_own_service(host, port), *_own_authority(authority, front_proxy, host, port)):
         _keep(registry, obj, now)
+    _tell_address_range(registry, now)
+
+
+def _tell_address_range(registry: "Registry", now: datetime) -> None:
+    name, version, kind = "kubernetes", "networking.k8s.io/v1", "ServiceCIDR"
+    if registry.find(version, kind, "", name) is not None:
+        return
+    ranges = registry.resource(version, kind)
+    made = {"metadata": {"name": name}, "spec": {"cidrs": [str(ADDRESS_RANGE)]}}
+    registry.create(ranges, made, now=now, manager=_SERVER)
+    ready = {"type": "Ready", "status": "True", "reason": "", "message": "Kubernetes Service CIDR is ready"}
+    status = {"conditions": [{**ready, "lastTransitionTime": timestamp(now)}]}
+    registry.patch(ranges, "", name, "merge", {"status": status}, subresource="status", now=now, manager=_CONTROLLERS)
 
 
 def _give_account(registry: "Registry", namespace: Object) -> None:

@@ -15,11 +15,11 @@ from mooring.kube.objects import Object
 from mooring.kube.status import InternalError, InvalidError, UnknownError
 from mooring.registry.admission.chain import AdmissionRequest, ClusterView
 
-__all__ = ["allocate_addresses"]
+__all__ = ["ADDRESS_RANGE", "allocate_addresses"]
 
 Errors = list[FieldError]
 
-_RANGE: Final = IPv4Network("10.96.0.0/12")
+ADDRESS_RANGE: Final = IPv4Network("10.96.0.0/12")
 # The lowest ones are for services that ask for an address by name: the API server itself, the cluster's DNS.
 _RESERVED: Final = 256
 _NODE_PORTS: Final = range(30000, 32768)
@@ -215,8 +215,12 @@ class _Allocation:
 
     def _check_address(self, spec: Object, wanted: str, taken: set[str | None]) -> None:
         address, why = read_ip(wanted), ""
-        if address is None or address not in _RANGE or address in (_RANGE.network_address, _RANGE.broadcast_address):
-            why = f"the provided IP ({wanted}) is not in the valid range. The range of valid IPs is {_RANGE}"
+        if (
+            address is None
+            or address not in ADDRESS_RANGE
+            or address in (ADDRESS_RANGE.network_address, ADDRESS_RANGE.broadcast_address)
+        ):
+            why = f"the provided IP ({wanted}) is not in the valid range. The range of valid IPs is {ADDRESS_RANGE}"
         elif wanted in taken:
             why = "provided IP is already allocated"
         if why:
@@ -293,8 +297,8 @@ def _check_twice(ports: list[Object]) -> None:
 
 
 def _free_addresses(taken: set[str | None]) -> Iterator[str]:
-    for index in range(_RESERVED, _RANGE.num_addresses - 1):
-        text = str(_RANGE[index])
+    for index in range(_RESERVED, ADDRESS_RANGE.num_addresses - 1):
+        text = str(ADDRESS_RANGE[index])
         if text not in taken:
             yield text
     raise InternalError.of("failed to allocate a serviceIP: range is full")
