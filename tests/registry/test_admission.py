@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from mooring.kube.objects import Object
 from mooring.registry import Registry
 from mooring.registry.admission.chain import AdmissionRequest, Complete
+from mooring.testing.conditions import has_condition
 from tests.registry.world import World, pod, refused
 
 
@@ -186,6 +187,15 @@ def test_an_api_on_loopback_has_a_service_without_endpoints(world: World) -> Non
     registry = bootstrapped(world, "127.0.0.1")
     assert world.exists("service", "kubernetes")
     assert registry.find("v1", "Endpoints", "default", "kubernetes") is None
+
+
+def test_the_range_of_the_addresses_of_services_is_told_and_stays(world: World) -> None:
+    for _ in range(2):
+        registry = bootstrapped(world)
+        told = registry.find("networking.k8s.io/v1", "ServiceCIDR", "", "kubernetes")
+        assert told is not None
+        assert told["spec"] == {"cidrs": ["10.96.0.0/12"]}
+        assert has_condition(told, "Ready")
 
 
 def test_system_priorities_stay(world: World) -> None:

@@ -16,6 +16,7 @@ from mooring.kube.times import moment, timestamp
 from mooring.registry.admission.service_accounts import require_account
 from mooring.registry.core import Core
 from mooring.registry.kinds.local_api_services import LocalApiServices
+from mooring.registry.kinds.service_ranges import ADDRESS_RANGE, OWN_RANGE
 from mooring.registry.kinds.token_secrets import Issue, TokenSecrets
 
 if TYPE_CHECKING:
@@ -75,6 +76,8 @@ def bootstrap(
 ) -> None:
     """Keep a default ServiceAccount in every namespace, the Service of the API, and the authority of its clients.
 
+    The range that Services get addresses from is told, too.
+
     With `issue`, Secrets for tokens of accounts are filled.
     """
     registry.admission.builtin.append(require_account)
@@ -101,6 +104,19 @@ def bootstrap(
         _keep(registry, obj, now)
     _track_legacy_tokens(registry, now)
     LocalApiServices(core, timestamp(now))
+    _tell_address_range(registry, now)
+
+
+def _tell_address_range(registry: "Registry", now: datetime) -> None:
+    name, version, kind = OWN_RANGE, "networking.k8s.io/v1", "ServiceCIDR"
+    if registry.find(version, kind, "", name) is not None:
+        return
+    ranges = registry.resource(version, kind)
+    made = {"metadata": {"name": name}, "spec": {"cidrs": [str(ADDRESS_RANGE)]}}
+    registry.create(ranges, made, now=now, manager=_SERVER)
+    ready = {"type": "Ready", "status": "True", "reason": "", "message": "Kubernetes Service CIDR is ready"}
+    status = {"conditions": [{**ready, "lastTransitionTime": timestamp(now)}]}
+    registry.patch(ranges, "", name, "merge", {"status": status}, subresource="status", now=now, manager=_CONTROLLERS)
 
 
 def _give_account(registry: "Registry", namespace: Object) -> None:

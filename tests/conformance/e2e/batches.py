@@ -179,7 +179,7 @@ class Reading:
 
 def _copy(child: subprocess.Popen[str], output: Path, lines: queue.SimpleQueue[str | None]) -> None:
     assert child.stdout is not None
-    with output.open("w", encoding="utf-8") as file:
+    with child.stdout, output.open("w", encoding="utf-8") as file:
         for line in child.stdout:
             file.write(line)
             lines.put(line)

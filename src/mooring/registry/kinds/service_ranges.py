@@ -11,9 +11,11 @@ from mooring.api.core.addresses import read_ip
 from mooring.kube.status import InternalError
 from mooring.registry.admission.chain import ClusterView
 
-__all__ = ["address_ranges", "free_addresses", "offers"]
+__all__ = ["ADDRESS_RANGE", "OWN_RANGE", "address_ranges", "free_addresses", "offers"]
 
-_OWN: Final = IPv4Network("10.96.0.0/12")
+# The cluster's own, and the name of its ServiceCIDR.
+ADDRESS_RANGE: Final = IPv4Network("10.96.0.0/12")
+OWN_RANGE: Final = "kubernetes"
 # The lowest ones are for services that ask for an address by name: the API server itself, the cluster's DNS.
 _RESERVED: Final = 256
 # As a real server has it: a sixteenth of a range, but not less than this and not more than the above.
@@ -22,9 +24,9 @@ _RESERVED_AT_LEAST: Final = 16
 
 def address_ranges(view: ClusterView) -> list[IPv4Network]:
     """The cluster's own range, and after it the others by the names of their ServiceCIDRs."""
-    found = [_OWN]
+    found = [ADDRESS_RANGE]
     for each in sorted(view.all("networking.k8s.io/v1", "ServiceCIDR"), key=lambda each: str(each["metadata"]["name"])):
-        if "deletionTimestamp" in each["metadata"]:
+        if each["metadata"]["name"] == OWN_RANGE or "deletionTimestamp" in each["metadata"]:
             continue
         networks = [ip_network(text, strict=False) for text in each["spec"]["cidrs"]]
         found += [network for network in networks if isinstance(network, IPv4Network)]

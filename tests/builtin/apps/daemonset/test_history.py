@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mooring.builtin.apps.daemonset.controller import reconcile
+from mooring.builtin.apps.daemonset.history import TWIN_DELAY
 from mooring.builtin.apps.daemonset.nodes import NODES
 from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
@@ -80,6 +81,17 @@ def test_two_revisions_of_one_template_become_one_and_pods_follow() -> None:
     assert isinstance(patch, Patch)
     assert (patch.key.name, patch.body["metadata"]["labels"]) == ("mine", {"controller-revision-hash": "twin"})
     assert deleted(decision) == [revision_of(owner)["metadata"]["name"]]
+
+
+def test_a_second_revision_of_one_template_is_left_alone_for_a_while() -> None:
+    owner = daemon_set()
+    twin = past_revision("twin", 7, image="agent:1")
+    twin["metadata"]["creationTimestamp"] = timestamp(NOON)
+    mine = pod("mine", "n0", hash_of(owner))
+    assert deleted(decide(owner, twin, *nodes(1), mine, now=NOON + TWIN_DELAY / 2)) == []
+    assert deleted(decide(owner, twin, *nodes(1), mine, now=NOON + TWIN_DELAY)) == [
+        revision_of(owner)["metadata"]["name"]
+    ]
 
 
 def test_history_is_cut_at_its_limit_but_not_what_pods_still_run() -> None:

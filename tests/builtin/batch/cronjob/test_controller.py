@@ -69,7 +69,7 @@ def look(*objects: Object, now: datetime = NOON) -> tuple[Decision, View]:
 
 
 def made(decision: Decision) -> list[str]:
-    return [write.key.name for write in decision.children if isinstance(write, Create)]
+    return [write.key.name for write in decision.status if isinstance(write, Create)]
 
 
 def gone(decision: Decision) -> list[str]:
@@ -94,7 +94,7 @@ def test_nothing_is_made_before_its_time() -> None:
 
 def test_a_job_is_made_at_its_moment_and_named_after_it() -> None:
     decision, _ = look(cron_job(created=NOON - timedelta(minutes=30), timeZone="Europe/Berlin"))
-    (create,) = decision.children
+    (create,) = decision.status
     assert isinstance(create, Create)
     assert create.object["metadata"] == {
         "name": name_at(NOON),
@@ -174,6 +174,13 @@ def test_replace_ends_the_one_at_work() -> None:
     assert said(decision) == {"active": None}
 
 
+def test_the_one_at_work_is_gone_before_another_takes_its_place() -> None:
+    decision, _ = look(cron_job(concurrencyPolicy="Replace"), job(NOON - HOUR))
+    order = [write.__class__ for stage in decision.stages for write in stage if isinstance(write, Create | Delete)]
+    assert order == [Delete, Create]
+    assert not any({Create, Delete} <= {write.__class__ for write in stage} for stage in decision.stages)
+
+
 def test_allow_makes_another_one() -> None:
     decision, _ = look(cron_job(), job(NOON - HOUR))
     assert (made(decision), gone(decision)) == ([name_at(NOON)], [])
@@ -205,7 +212,7 @@ def test_one_that_is_deleted_makes_none() -> None:
 )
 def test_what_has_no_moments_is_told(schedule: str, zone: str | None, reason: str) -> None:
     decision, view = look(cron_job(schedule, timeZone=zone))
-    assert (decision.children, told(decision), view.timers) == ((), [reason], set())
+    assert (decision.stages[1:3], told(decision), view.timers) == (((), ()), [reason], set())
 
 
 def test_a_refusal_is_told_and_tried_again() -> None:

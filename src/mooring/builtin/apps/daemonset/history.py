@@ -7,6 +7,7 @@ Going back to an earlier template finds its revision again and gives it the newe
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import timedelta
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -15,6 +16,7 @@ from mooring.api.apps.daemonsets import DaemonSet, DaemonSetStatus
 from mooring.api.apps.views import ControllerRevision
 from mooring.api.core.views import Pod
 from mooring.api.kinds import key_of
+from mooring.kube.times import moment
 from mooring.runtime.decision import Create, Decision, Delete, Patch, Write
 from mooring.runtime.view import View
 from mooring.workloads.incarnations import without_record
@@ -24,6 +26,9 @@ from mooring.workloads.revisions import in_order, next_number, renumbered, surpl
 
 # These are written even where they are zero.
 ALWAYS = ("currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady")
+
+# A real controller does not look at a revision that is added at all; it finds the twin when something else happens.
+TWIN_DELAY = timedelta(seconds=10)
 
 
 class DaemonSetHistory(NamedTuple):
@@ -45,7 +50,7 @@ def read_history(view: View, daemon_set: DaemonSet, pods: Iterable[Pod]) -> Daem
     number = next_number(old)
     if not current:
         return _first(view, daemon_set, number)
-    *twins, newest = current
+    *twins, newest = _settled(view, current)
     if twins:
         return Decision(
             intent=tuple(_relabelled(pods, {_hash(twin) for twin in twins}, _hash(newest))),
@@ -54,6 +59,15 @@ def read_history(view: View, daemon_set: DaemonSet, pods: Iterable[Pod]) -> Daem
     if newest.revision < number:
         return Decision(intent=(renumbered(newest, number),))
     return DaemonSetHistory(_hash(newest), old)
+
+
+def _settled(view: View, current: Sequence[ControllerRevision]) -> Sequence[ControllerRevision]:
+    """The revisions of one template without a twin that was made just now: whoever made it may not be done yet."""
+    *older, newest = current
+    born = newest.metadata.creation_timestamp
+    if not older or born is None or view.reached(moment(born) + TWIN_DELAY):
+        return current
+    return _settled(view, older)
 
 
 def _hash(revision: ControllerRevision) -> str:

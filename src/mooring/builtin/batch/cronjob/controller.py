@@ -44,7 +44,8 @@ class CronJobSync:
         self.cron_job, self.view, self.now = cron_job, view, now
         self.jobs: Sequence[Job] = view.owned(JOB, cron_job)
         self.surplus = beyond_history(cron_job, self.jobs)
-        self.writes: list[Write] = []
+        self.deletions: list[Write] = []
+        self.creations: list[Write] = []
         self.events: list[Event] = []
 
     def decide(self) -> Decision:
@@ -54,7 +55,9 @@ class CronJobSync:
         gone = self._start(active) if not self.cron_job.metadata.deleting else ()
         # A moment that was met is on record before its Job may go.
         status = self._status([job for job in active if job not in gone])
-        return Decision(intent=status, children=tuple(self.writes), events=tuple(self.events))
+        deletions, creations = tuple(self.deletions), tuple(self.creations)
+        # A stage later, so that nobody sees a Job beside the one that it replaces.
+        return Decision(intent=status, children=deletions, status=creations, events=tuple(self.events))
 
     # What is known of it
 
@@ -159,12 +162,12 @@ class CronJobSync:
         name, namespace = job_name(self.cron_job, scheduled), self.cron_job.metadata.namespace
         if self.view.problem:
             self._tell("Warning", "FailedCreate", f"Error creating job: {self.view.problem}")
-        self.writes.append(Create(JOB, new_job(self.cron_job, scheduled, zone)))
+        self.creations.append(Create(JOB, new_job(self.cron_job, scheduled, zone)))
         self._tell("Normal", "SuccessfulCreate", f"Created job {name}", Key(namespace, name))
 
     def _delete(self, job: Job) -> None:
         # Its pods go after it, in their own time.
-        self.writes.append(Delete(JOB, key_of(job), propagation="Background"))
+        self.deletions.append(Delete(JOB, key_of(job), propagation="Background"))
         self._tell("Normal", "SuccessfulDelete", f"Deleted job {job.metadata.name}", key_of(job))
 
     def _tell(self, level: Literal["Normal", "Warning"], reason: str, message: str, job: Key | None = None) -> None:
