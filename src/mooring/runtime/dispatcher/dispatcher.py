@@ -136,10 +136,8 @@ class Dispatcher(DispatcherState):
         if new is not None and new not in self.stores:
             self.stores.open(new)
             self._folds_of[new] = []
-            if new.on_demand:
-                self.names.setdefault((new.api_version, new.kind), new)
-            else:
-                self.names[new.api_version, new.kind] = new
+            name = new.api_version, new.kind
+            self.names[name] = self.names.get(name, new) if new.on_demand else new
         if old is not None and new is not None:
             self._carry_over(defined, old, new)
         elif old is not None:
@@ -270,19 +268,17 @@ class Dispatcher(DispatcherState):
             self._assumptions.replace(request, ())
         if controller.min_interval:
             self._rests_until[request] = now + controller.min_interval
-        memory = None if controller.memory is None else self._memories.get(request)
-        problem = self._problems.get(request)
-        readable, defined = self._readable[controller], self._definitions.now
+        memory, problem = controller.memory and self._memories.get(request), self._problems.get(request)
+        readable, known = self._readable[controller], self._definitions.now
         gates, settings = self._gates[controller], self._settings[controller]
-        view = View(self.stores, self._folds, readable, now, memory, problem, defined, gates, settings, self._running)
+        view = View(self.stores, self._folds, readable, now, memory, problem, known, gates, settings, self._running)
         try:
             decision = self._decider(request, view)
         except Unavailable as missing:
             if missing.kind not in self.stores:
                 self.stores.open(missing.kind)
             self.wanted.setdefault(missing.kind)
-            # Nothing was decided, so the next run need not wait.
-            self._rests_until.pop(request, None)
+            self._rests_until.pop(request, None)  # Nothing was decided, so the next run need not wait.
             return Task(request, (), unavailable=str(missing))
         finally:
             self._subscribe(request, view)
