@@ -47,7 +47,7 @@ def test_every_part_has_a_role_and_only_what_runs_by_default_is_bound() -> None:
 def test_only_what_works_on_kinds_of_others_is_granted_all_kinds() -> None:
     here = {*CATALOG.controller_names} - CATALOG.embedded_only
     wide = {name for name in here if any(group == "*" for group, _, _ in granted(name))}
-    assert wide == {"garbage-collector", "namespace"}
+    assert wide == {"garbage-collector", "horizontal-pod-autoscaler", "namespace"}
 
 
 # Makes Secrets, and so must be able to ask whose one is that exists already.

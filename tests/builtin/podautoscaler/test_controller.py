@@ -12,7 +12,7 @@ from mooring.builtin.apps.statefulset.controller import CONTROLLER as STATEFUL_S
 from mooring.builtin.metadata_kinds import API_SERVICE, DEFINITION
 from mooring.builtin.podautoscaler.controller import CONTROLLER, reconcile
 from mooring.builtin.podautoscaler.metric_sources import POD_METRICS
-from mooring.builtin.podautoscaler.normalization import History, Recommendation
+from mooring.builtin.podautoscaler.normalization import Recommendation, ScalingHistory
 from mooring.builtin.podautoscaler.targets import _scaled
 from mooring.kube.conditions import conditions_of
 from mooring.kube.objects import Object
@@ -60,7 +60,7 @@ def web(replicas: int, used: str, **spec: Any) -> list[Object]:
     return [deployment("web", replicas), *pods, *(pod_metrics(name, used, now=NOON) for name in names)]
 
 
-def decide(*objects: Object, memory: History | None = None, problem: str = "", key: Key = KEY) -> Decision:
+def decide(*objects: Object, memory: ScalingHistory | None = None, problem: str = "", key: Key = KEY) -> Decision:
     placed = [each if each["kind"] in CLUSTERED else in_namespace(each) for each in objects]
     return reconcile(key, view_of(placed, NOON, kinds=KINDS, memory=memory, problem=problem), NOON)
 
@@ -123,17 +123,17 @@ def test_usage_above_the_target_adds_replicas_and_says_so() -> None:
 def test_each_rung_has_its_reason(
     why: str, objects: list[Object], spec: Object, expected: int | None, kind: str, reason: str
 ) -> None:
-    memory = History((Recommendation(1, NOON - timedelta(hours=1)),))
+    memory = ScalingHistory((Recommendation(1, NOON - timedelta(hours=1)),))
     decision = decide(autoscaler(**spec), *objects, memory=memory)
     assert (scaled_to(decision), reasons(decision)[kind]) == (expected, reason)
 
 
 def test_less_usage_waits_for_five_minutes() -> None:
-    recent = History((Recommendation(4, NOON - timedelta(seconds=299)),))
+    recent = ScalingHistory((Recommendation(4, NOON - timedelta(seconds=299)),))
     waiting = decide(autoscaler(), *web(4, "20m"), memory=recent)
     assert (scaled_to(waiting), reasons(waiting)["AbleToScale"]) == (None, "ScaleDownStabilized")
     assert waiting.memory.recommendations[-1] == Recommendation(1, NOON)
-    old = History((Recommendation(4, NOON - timedelta(seconds=301)),))
+    old = ScalingHistory((Recommendation(4, NOON - timedelta(seconds=301)),))
     assert scaled_to(decide(autoscaler(), *web(4, "20m"), memory=old)) == 1
     at_once = {"scaleDown": {"stabilizationWindowSeconds": 0, "policies": [percent(100)]}, "scaleUp": {}}
     assert scaled_to(decide(autoscaler(behavior=at_once), *web(4, "20m"), memory=recent)) == 1
@@ -168,7 +168,7 @@ def test_a_metric_that_fails_lets_others_add_replicas_and_take_none_away() -> No
     both = autoscaler(metrics=[{"type": "Pods", "pods": others}, cpu_metric()])
     up = decide(both, *web(1, "400m"))
     assert (scaled_to(up), said(up)["currentMetrics"][0]) == (4, {"type": ""})
-    down = decide(both, *web(4, "20m"), memory=History((Recommendation(1, NOON - timedelta(hours=1)),)))
+    down = decide(both, *web(4, "20m"), memory=ScalingHistory((Recommendation(1, NOON - timedelta(hours=1)),)))
     assert (scaled_to(down), reasons(down)["ScalingActive"]) == (None, "FailedGetPodsMetric")
     assert down.events[-1].message == (
         "invalid metrics (1 invalid out of 2), first error is: failed to get pods metric value: unable to get metric "

@@ -13,7 +13,7 @@ from mooring.kube.errors import MooringError
 from mooring.net.client_connection import ConnectionCut, request_bytes
 from mooring.net.destination import Destination
 
-__all__ = ["ContainerStats", "PodStats", "Reading", "Stats", "Summaries", "Summary"]
+__all__ = ["ContainerStats", "PodStats", "Stats", "Summaries", "Summary", "UsageReading"]
 
 _PATH: Final = "/stats/summary?only_cpu_and_memory=true"
 _SENT: Final = {"User-Agent": "mooring-apiserver", "Connection": "close", "Accept": "application/json"}
@@ -25,7 +25,7 @@ _FRESH_SECONDS: Final = 5.0
 _log = logging.getLogger(__name__)
 
 
-class Reading(msgspec.Struct, rename="camel"):
+class UsageReading(msgspec.Struct, rename="camel"):
     time: str = ""
     usage_nano_cores: int | None = None
     working_set_bytes: int | None = None
@@ -34,8 +34,8 @@ class Reading(msgspec.Struct, rename="camel"):
 class Stats(msgspec.Struct, rename="camel"):
     """What a node uses, or one container."""
 
-    cpu: Reading | None = None
-    memory: Reading | None = None
+    cpu: UsageReading | None = None
+    memory: UsageReading | None = None
 
 
 class ContainerStats(Stats, rename="camel"):

@@ -21,12 +21,12 @@ from mooring.builtin.metadata_kinds import API_SERVICE
 from mooring.builtin.podautoscaler.metric_sources import (
     POD_METRICS,
     SYNC_SECONDS,
-    Failure,
     Measured,
+    MetricFailure,
     Target,
     measure,
 )
-from mooring.builtin.podautoscaler.normalization import History, normalized
+from mooring.builtin.podautoscaler.normalization import ScalingHistory, normalized
 from mooring.builtin.podautoscaler.replica_count import Tolerances
 from mooring.builtin.podautoscaler.targets import SCALABLE, SCALED_KINDS, NoScale, ScaleTarget, scale_target
 from mooring.kube.errors import SelectorError
@@ -47,7 +47,7 @@ _ABLE, _ACTIVE, _LIMITED = "AbleToScale", "ScalingActive", "ScalingLimited"
 _NO_METRIC: Final[Object] = {"type": ""}
 
 
-class Proposal(NamedTuple):
+class MetricsProposal(NamedTuple):
     """What the metrics ask for, None where they do not tell; `problems` become events."""
 
     replicas: int | None
@@ -62,7 +62,7 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
     if hpa is None or hpa.metadata.deleting:
         return Decision()
     view.poll_again(now + MAX_INTERVAL)
-    history = view.memory(History) or History()
+    history = view.memory(ScalingHistory) or ScalingHistory()
     try:
         target = scale_target(view, key.namespace, hpa.spec.scale_target_ref)
     except NoScale as error:
@@ -110,7 +110,7 @@ def _rescale(
     target: ScaleTarget,
     desired: int,
     reason: str,
-    history: History,
+    history: ScalingHistory,
     now: datetime,
     problems: tuple[tuple[str, str], ...] = (),
 ) -> Decision:
@@ -140,22 +140,22 @@ def _rescale(
 # What the metrics ask for
 
 
-def _propose(hpa: HorizontalPodAutoscaler, target: ScaleTarget, view: View, now: datetime) -> Proposal:
+def _propose(hpa: HorizontalPodAutoscaler, target: ScaleTarget, view: View, now: datetime) -> MetricsProposal:
     if not target.selector:
         problem = "selector is required"
         said = Condition(_ACTIVE, "False", "InvalidSelector", "the HPA target's scale is missing a selector")
-        return Proposal(None, "", said, problems=_both("SelectorRequired", problem))
+        return MetricsProposal(None, "", said, problems=_both("SelectorRequired", problem))
     try:
         selector = parse_selector(target.selector)
     except SelectorError as error:
         problem = f"couldn't convert selector into a corresponding internal selector object: {error}"
         said = Condition(_ACTIVE, "False", "InvalidSelector", problem)
-        return Proposal(None, "", said, problems=_both("InvalidSelector", problem))
+        return MetricsProposal(None, "", said, problems=_both("InvalidSelector", problem))
     pods = _selected(view, target.key.namespace, selector)
     if shared := _sharing(hpa, pods, view):
         problem = f"pods by selector {target.selector} are controlled by multiple HPAs: {shared}"
         said = Condition(_ACTIVE, "False", "AmbiguousSelector", problem)
-        return Proposal(None, "", said, problems=_both("AmbiguousSelector", problem))
+        return MetricsProposal(None, "", said, problems=_both("AmbiguousSelector", problem))
     measured = Target(target.key.namespace, target.replicas, pods, selector, _tolerances(hpa))
     return _highest([measure(metric, measured, view, now) for metric in hpa.spec.metrics], target.replicas)
 
@@ -164,10 +164,10 @@ def _both(reason: str, problem: str) -> tuple[tuple[str, str], ...]:
     return ((reason, problem), ("FailedComputeMetricsReplicas", problem))
 
 
-def _highest(found: Sequence[Measured | Failure], current: int) -> Proposal:
+def _highest(found: Sequence[Measured | MetricFailure], current: int) -> MetricsProposal:
     """The most that a metric asks for. Where one cannot tell, the others may add replicas and take none away."""
     statuses = tuple(each.status if isinstance(each, Measured) else _NO_METRIC for each in found)
-    failures = [each for each in found if isinstance(each, Failure)]
+    failures = [each for each in found if isinstance(each, MetricFailure)]
     problems = tuple((each.reason, each.why) for each in failures)
     best = Measured(0, "", {})
     for each in found:
@@ -178,9 +178,9 @@ def _highest(found: Sequence[Measured | Failure], current: int) -> Proposal:
         why = f"the HPA was unable to compute the replica count: {first.why}"
         told = f"invalid metrics ({len(failures)} invalid out of {len(found)}), first error is: {first.told}"
         said = Condition(_ACTIVE, "False", first.reason, why)
-        return Proposal(None, "", said, statuses, (*problems, ("FailedComputeMetricsReplicas", told)))
+        return MetricsProposal(None, "", said, statuses, (*problems, ("FailedComputeMetricsReplicas", told)))
     message = f"the HPA was able to successfully calculate a replica count from {best.name}"
-    return Proposal(
+    return MetricsProposal(
         best.replicas, best.name, Condition(_ACTIVE, "True", "ValidMetricFound", message), statuses, problems
     )
 
@@ -246,7 +246,7 @@ class _Status:
 
     def decision(
         self,
-        history: History,
+        history: ScalingHistory,
         *,
         scale: Scale | None = None,
         problems: Iterable[tuple[str, str]] = (),
@@ -282,7 +282,7 @@ CONTROLLER: Final = Controller(
     of=HORIZONTAL_POD_AUTOSCALER,
     reads=(POD, POD_METRICS, API_SERVICE, *SCALABLE),
     writes={HORIZONTAL_POD_AUTOSCALER: ("status",)} | dict.fromkeys(SCALABLE, ("scale",)),
-    memory=History,
+    memory=ScalingHistory,
     min_interval=MIN_INTERVAL,
     defined=SCALED_KINDS,
     defined_writes=("scale",),

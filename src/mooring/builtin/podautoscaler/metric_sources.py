@@ -26,7 +26,7 @@ from mooring.kube.selectors import Selector
 from mooring.kube.times import moment
 from mooring.runtime.view import Unavailable, View
 
-__all__ = ["POD_METRICS", "Failure", "Measured", "Target", "measure"]
+__all__ = ["POD_METRICS", "Measured", "MetricFailure", "Target", "measure"]
 
 SYNC_SECONDS: Final = 15.0
 POD_METRICS: Final = Kind(
@@ -61,7 +61,7 @@ class Measured(NamedTuple):
     status: Object
 
 
-class Failure(NamedTuple):
+class MetricFailure(NamedTuple):
     """`why` stands in the condition, `told` with the number of invalid metrics in an event."""
 
     reason: str
@@ -69,7 +69,7 @@ class Failure(NamedTuple):
     told: str
 
 
-def measure(spec: MetricSpec, target: Target, view: View, now: datetime) -> Measured | Failure:
+def measure(spec: MetricSpec, target: Target, view: View, now: datetime) -> Measured | MetricFailure:
     if spec.type == "Resource" and spec.resource is not None:
         return _resource(spec.type, spec.resource, target, view, now)
     if spec.type == "ContainerResource" and spec.container_resource is not None:
@@ -78,13 +78,15 @@ def measure(spec: MetricSpec, target: Target, view: View, now: datetime) -> Meas
         if spec.type == kind and source is not None:
             return _others(kind, source, target, view)
     why = f'unknown metric source type "{spec.type}"'
-    return Failure("InvalidMetricSourceType", why, why)
+    return MetricFailure("InvalidMetricSourceType", why, why)
 
 
 # What metrics.k8s.io has
 
 
-def _resource(kind: str, source: ResourceMetricSource, target: Target, view: View, now: datetime) -> Measured | Failure:
+def _resource(
+    kind: str, source: ResourceMetricSource, target: Target, view: View, now: datetime
+) -> Measured | MetricFailure:
     wanted, resource = source.target, source.name
     is_utilization = wanted.average_value is None
     try:
@@ -100,7 +102,7 @@ def _resource(kind: str, source: ResourceMetricSource, target: Target, view: Vie
     except MetricError as error:
         why = f"failed to get {resource} {'utilization' if is_utilization else 'usage'}: {error}"
         what = f"{source.container} container" if kind == "ContainerResource" else f"{resource} resource"
-        return Failure(_REASONS[kind], why, f"failed to get {what} metric value: {why}")
+        return MetricFailure(_REASONS[kind], why, f"failed to get {what} metric value: {why}")
     name = f"{resource} resource"
     if is_utilization:
         container = "container " if kind == "ContainerResource" else ""
@@ -147,7 +149,7 @@ def _pod_metrics(view: View, target: Target, resource: str, container: str) -> d
 # What programs of others have
 
 
-def _others(kind: str, source: NamedMetricSource, target: Target, view: View) -> Failure:
+def _others(kind: str, source: NamedMetricSource, target: Target, view: View) -> MetricFailure:
     """These are served by programs of users alone, in ways that differ from kind to kind, and are not read here."""
     name = source.metric.name
     group = _EXTERNAL if kind == "External" else _CUSTOM
@@ -163,14 +165,14 @@ def _others(kind: str, source: NamedMetricSource, target: Target, view: View) ->
         detail = f"failed to get external metric {name}: {why}"
         if source.target.average_value is not None:
             detail = f"failed to get {name} external metric: {why}"
-        return Failure(_REASONS[kind], why, f"failed to get {name} external metric value: {detail}")
+        return MetricFailure(_REASONS[kind], why, f"failed to get {name} external metric value: {detail}")
     if kind == "Pods":
         why = f"unable to get metric {name}: {fetched}"
-        return Failure(_REASONS[kind], why, f"failed to get pods metric value: {why}")
+        return MetricFailure(_REASONS[kind], why, f"failed to get pods metric value: {why}")
     described = source.described_object
     why = f"unable to get metric {name}: {described.kind} on {target.namespace} {described.name}/{fetched}"
     detail = why if source.target.type == "Value" else f"failed to get {name} object metric: {why}"
-    return Failure(_REASONS[kind], why, f"failed to get object metric value: {detail}")
+    return MetricFailure(_REASONS[kind], why, f"failed to get object metric value: {detail}")
 
 
 def _selector(source: NamedMetricSource) -> str:

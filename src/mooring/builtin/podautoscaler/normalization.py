@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from mooring.api.autoscaling.views import AutoscalerSpec, ScalingBehavior, ScalingRules
 
-__all__ = ["History", "Limited", "Recommendation", "ReplicaChange", "normalized"]
+__all__ = ["Limited", "Recommendation", "ReplicaChange", "ScalingHistory", "normalized"]
 
 DOWNSCALE_WINDOW_SECONDS: Final = 300
 # What is not remembered any longer than the longest window that a behavior may have.
@@ -36,17 +36,17 @@ class ReplicaChange(NamedTuple):
     at: datetime
 
 
-class History(NamedTuple):
+class ScalingHistory(NamedTuple):
     """What the last runs recommended and did."""
 
     recommendations: tuple[Recommendation, ...] = ()
     changes: tuple[ReplicaChange, ...] = ()
 
-    def recommending(self, replicas: int, now: datetime) -> History:
+    def recommending(self, replicas: int, now: datetime) -> ScalingHistory:
         kept = tuple(each for each in self.recommendations if each.at >= now - _MEMORY)
         return self._replace(recommendations=(*kept, Recommendation(replicas, now)))
 
-    def changing(self, by: int, now: datetime) -> History:
+    def changing(self, by: int, now: datetime) -> ScalingHistory:
         kept = tuple(each for each in self.changes if each.at >= now - _MEMORY)
         return self._replace(changes=(*kept, ReplicaChange(by, now)))
 
@@ -71,7 +71,7 @@ _UP_RATE: Final = ("ScaleUpLimit", "the desired replica count is increasing fast
 _DOWN_RATE: Final = ("ScaleDownLimit", "the desired replica count is decreasing faster than the maximum scale rate")
 
 
-def normalized(spec: AutoscalerSpec, current: int, desired: int, history: History, now: datetime) -> Limited:
+def normalized(spec: AutoscalerSpec, current: int, desired: int, history: ScalingHistory, now: datetime) -> Limited:
     """`history` does not have this recommendation yet."""
     if spec.behavior is None:
         return _by_default(spec, current, desired, history, now)
@@ -83,7 +83,7 @@ def normalized(spec: AutoscalerSpec, current: int, desired: int, history: Histor
     return Limited(replicas, told, replicas != stable, *why)
 
 
-def _by_default(spec: AutoscalerSpec, current: int, desired: int, history: History, now: datetime) -> Limited:
+def _by_default(spec: AutoscalerSpec, current: int, desired: int, history: ScalingHistory, now: datetime) -> Limited:
     cutoff = now - timedelta(seconds=DOWNSCALE_WINDOW_SECONDS)
     stable = max([desired, *(each.replicas for each in history.recommendations if each.at >= cutoff)])
     told = ("ScaleDownStabilized", _HIGHER) if stable != desired else None
@@ -96,7 +96,7 @@ def _by_default(spec: AutoscalerSpec, current: int, desired: int, history: Histo
     return Limited(stable, told, False, *_WITHIN)
 
 
-def _stabilized(behavior: ScalingBehavior, current: int, desired: int, history: History, now: datetime) -> int:
+def _stabilized(behavior: ScalingBehavior, current: int, desired: int, history: ScalingHistory, now: datetime) -> int:
     """The current number, moved no further than every recommendation of the windows agrees."""
     down = behavior.scale_down.stabilization_window_seconds
     up_cutoff = now - timedelta(seconds=behavior.scale_up.stabilization_window_seconds or 0)
@@ -107,7 +107,7 @@ def _stabilized(behavior: ScalingBehavior, current: int, desired: int, history: 
 
 
 def _at_rate(
-    spec: AutoscalerSpec, behavior: ScalingBehavior, current: int, desired: int, history: History, now: datetime
+    spec: AutoscalerSpec, behavior: ScalingBehavior, current: int, desired: int, history: ScalingHistory, now: datetime
 ) -> tuple[int, tuple[str, str]]:
     if desired > current:
         rate = max(current, _up_limit(behavior.scale_up, current, history, now))
@@ -120,7 +120,7 @@ def _at_rate(
     return desired, _WITHIN
 
 
-def _up_limit(rules: ScalingRules, current: int, history: History, now: datetime) -> int:
+def _up_limit(rules: ScalingRules, current: int, history: ScalingHistory, now: datetime) -> int:
     if rules.select_policy == "Disabled":
         return current
     choose: Callable[[list[int]], int] = min if rules.select_policy == "Min" else max
@@ -132,7 +132,7 @@ def _up_limit(rules: ScalingRules, current: int, history: History, now: datetime
     return choose(proposed)
 
 
-def _down_limit(rules: ScalingRules, current: int, history: History, now: datetime) -> int:
+def _down_limit(rules: ScalingRules, current: int, history: ScalingHistory, now: datetime) -> int:
     if rules.select_policy == "Disabled":
         return current
     choose: Callable[[list[int]], int] = max if rules.select_policy == "Min" else min
