@@ -12,7 +12,8 @@ from mooring.kube.objects import Object
 from mooring.kube.status import InsufficientStorageError
 from mooring.net.fairqueue import FairQueue
 from mooring.net.waiter import Waiter
-from mooring.registry import Registry
+from mooring.registry import Registry, Resource
+from mooring.registry.core import Core
 from mooring.registry.kinds import definition_cleanup
 from tests.apiserver.world import DEFINITIONS, WIDGETS, Api
 from tests.registry.world import START, World, definition, refused
@@ -73,15 +74,16 @@ def test_a_watch_of_the_kind_sees_every_object_go(defined: Api) -> None:
 
 def test_it_is_tried_again_when_the_disk_had_no_room(defined: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background_work, "_RETRY_SECONDS", 0.01)
-    slices, failed = definition_cleanup.delete, []
+    failed: list[Object] = []
+    remove = Core.remove
 
-    def full(*arguments: object, **more: object) -> Object:
-        if len(failed) < 2:
-            failed.append(1)
+    def full(self: Core, resource: Resource, old: Object) -> Object:
+        if resource.custom and len(failed) < 2:
+            failed.append(old)
             raise InsufficientStorageError("/data")
-        return slices(*arguments, **more)  # type: ignore[arg-type]
+        return remove(self, resource, old)
 
-    monkeypatch.setattr(definition_cleanup, "delete", full)
+    monkeypatch.setattr(Core, "remove", full)
     defined.delete(f"{DEFINITIONS}/{NAME}")
     eventually(lambda: defined.get(f"{DEFINITIONS}/{NAME}").code == 404)
     assert len(failed) == 2
