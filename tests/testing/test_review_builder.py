@@ -1,4 +1,4 @@
-"""How tests of webhooks put a question: what kind of write it is follows from the objects, and an administrator asks."""
+"""How tests of webhooks put a question: the objects say which kind of write it is, and an administrator asks."""
 
 from __future__ import annotations
 
