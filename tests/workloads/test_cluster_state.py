@@ -45,5 +45,5 @@ def test_storage_and_devices_that_come_or_go_are_told_of() -> None:
     state.change_storage(claim, None)
     state.change_devices(None, offer)
     state.change_devices(offer, None)
-    expected = ["storage", "storage", "devices", "devices"]
-    assert list(state.since(position) or ()) == [ClusterEvent(each) for each in expected]
+    storage, devices = ClusterEvent("storage"), ClusterEvent("devices")
+    assert list(state.since(position) or ()) == [storage, storage, devices, devices]

@@ -13,12 +13,11 @@ def test_every_change_of_the_slices_gives_them_another_version() -> None:
     inventory, versions = DeviceInventory(), [0]
     offer = msgspec.convert(resource_slice("n0"), ResourceSlice)
     name = offer.metadata.name
-    for change in (
-        lambda: inventory.set_slice(offer),
-        lambda: inventory.set_slice(offer),
-        lambda: inventory.remove_slice(name),
-    ):
-        change()
+    for is_there in (True, True, False):
+        if is_there:
+            inventory.set_slice(offer)
+        else:
+            inventory.remove_slice(name)
         versions.append(inventory.version)
     assert versions == sorted(set(versions))
     assert not list(inventory.slices())
