@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import queue
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -102,7 +102,7 @@ class Court:
         if tests:
             self._run(mutation, tests, self._seconds)
 
-    def _run(self, mutation: Mutation, tests: dict[str, tuple[str, ...]], seconds: float) -> bool:
+    def _run(self, mutation: Mutation, tests: Mapping[str, tuple[str, ...]], seconds: float) -> bool:
         """Writes down what these files say, and whether they all pass."""
         with _borrowed(self._free) as tree:
             source = (tree.folder / mutation.path).read_bytes()

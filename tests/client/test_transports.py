@@ -94,6 +94,18 @@ async def test_apply_on_the_uid_of_another_object_is_refused(place: str) -> None
 
 @both
 @awaited
+async def test_a_patch_on_the_uid_of_another_object_is_refused(place: str) -> None:
+    async with home(place) as (transport, _):
+        made = await transport.write(creation(config_map("a")))
+        body = {"data": {"colour": "blue"}}
+        with pytest.raises(InvalidError, match=r"metadata\.uid"):
+            await transport.write(change("patch", "a", body, uid="11111111-1111-4111-8111-111111111111"))
+        changed = await transport.write(change("patch", "a", body, uid=made["metadata"]["uid"]))
+        assert changed["data"]["colour"] == "blue"
+
+
+@both
+@awaited
 async def test_a_patch_on_an_old_version_conflicts(place: str) -> None:
     async with home(place) as (transport, _):
         made = await transport.write(creation(config_map("a")))

@@ -40,6 +40,44 @@ def test_rule_6_memory_is_passed_on_and_may_be_lost() -> None:
     assert remembered == [None, 1, None]
 
 
+def test_rule_6_a_run_that_leaves_nothing_to_remember_is_followed_by_one_that_remembers_nothing() -> None:
+    remembered: list[Any] = []
+
+    def reconcile(key: Key, view: View, now: datetime) -> Decision:
+        source = view.get(CONFIG_MAP, *key)
+        remembered.append(view.memory(int))
+        return Decision(memory=7 if source is not None and not source.data else None)
+
+    simulation = Simulation([controller(reconcile, memory=int)])
+    create(simulation, config_map("a"))
+    simulation.run()
+    for number in "12":
+        change(simulation, "a", {"data": {"x": number}})
+        simulation.run()
+    assert remembered == [None, 7, None]
+
+
+def test_a_key_whose_object_is_gone_still_hears_of_what_it_asks_about_others() -> None:
+    runs: list[str] = []
+
+    def reconcile(key: Key, view: View, now: datetime) -> Decision:
+        if key.name == "a" and view.get(CONFIG_MAP, *key) is None:
+            other = view.get(CONFIG_MAP, key.namespace, "other")
+            runs.append("nothing" if other is None else other.data.get("x", ""))
+        return Decision()
+
+    simulation = Simulation([controller(reconcile)])
+    create(simulation, config_map("a"))
+    create(simulation, config_map("other", x="1"))
+    simulation.run()
+    registry = simulation.registry
+    registry.delete(registry.resource("v1", "ConfigMap"), "default", "a", now=simulation.now)
+    simulation.run()
+    change(simulation, "other", {"data": {"x": "2"}})
+    simulation.run()
+    assert runs == ["1", "2"]
+
+
 def _count_fold(interval: timedelta = timedelta(0)) -> Fold[dict[str, int]]:
     def apply(state: dict[str, int], kind: Kind[Any], changed: Changed) -> bool:
         state["changes"] = state.get("changes", 0) + 1

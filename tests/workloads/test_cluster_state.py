@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from mooring.api.core.views import Namespace
+from mooring.api.core.views import Namespace, PersistentVolumeClaim
 from mooring.api.kinds import Key
+from mooring.api.resource.views import ResourceSlice
+from mooring.testing.devices import resource_slice
 from mooring.workloads.cluster_state import ClusterEvent, ClusterState
 
 KEY = Key("", "team")
@@ -31,3 +33,17 @@ def test_a_namespace_is_told_of_when_it_comes_goes_or_gets_other_labels() -> Non
     assert told(namespace(), None) == event
     assert told(namespace(), namespace(tier="web")) == event
     assert told(namespace(tier="web"), namespace(tier="web")) == []
+
+
+def test_storage_and_devices_that_come_or_go_are_told_of() -> None:
+    """A pod may have waited for either, and for room in either."""
+    state = ClusterState()
+    position = state.position
+    claim = msgspec.convert({"metadata": {"name": "data", "namespace": "team"}}, PersistentVolumeClaim)
+    offer = msgspec.convert(resource_slice("n0"), ResourceSlice)
+    state.change_storage(None, claim)
+    state.change_storage(claim, None)
+    state.change_devices(None, offer)
+    state.change_devices(offer, None)
+    storage, devices = ClusterEvent("storage"), ClusterEvent("devices")
+    assert list(state.since(position) or ()) == [storage, storage, devices, devices]

@@ -119,19 +119,19 @@ def test_nothing_goes_for_a_while_after_something_came() -> None:
 
 
 @pytest.mark.parametrize(
-    ("least", "going"),
+    ("settings", "going"),
     [
-        ({}, 3),
-        ({"min_cores": 1}, 2),
-        ({"min_cores": 4}, 2),
-        ({"min_cores": 5}, 1),
-        ({"min_memory": 1}, 2),
-        ({"min_memory": 17 << 30}, 1),
+        (SETTINGS, 3),
+        (SETTINGS._replace(min_cores=1), 2),
+        (SETTINGS._replace(min_cores=4), 2),
+        (SETTINGS._replace(min_cores=5), 1),
+        (SETTINGS._replace(min_memory=1), 2),
+        (SETTINGS._replace(min_memory=17 << 30), 1),
     ],
 )
-def test_a_cluster_keeps_the_cores_and_the_memory_that_it_must_have(least: dict[str, int], going: int) -> None:
+def test_a_cluster_keeps_the_cores_and_the_memory_that_it_must_have(settings: AutoscalerSettings, going: int) -> None:
     group = pool("web", 3)
-    settings, nodes = SETTINGS._replace(**least), nodes_of(group, cpu="4", memory="16Gi")
+    nodes = nodes_of(group, cpu="4", memory="16Gi")
     first = decide(cluster([group], nodes), (), LoopMemory(), NOON, settings)
     second = decide(cluster([group], nodes), (), first.memory, NOON + 11 * MINUTE, settings)
     assert second.deletion is not None

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from mooring.nodes.process.containers.proc import MARK, kill_marked, mark_of
+from mooring.nodes.process.kubelet import _welcome
+from mooring.nodes.process.machine_info import machine_info
 from tests.nodes.process.home import LINUX, home, needs_sandbox, shell
 from tests.nodes.process.marked import marked
 
@@ -50,3 +52,11 @@ def test_what_a_killed_node_left_behind_is_found_and_nothing_else(tmp_path: Path
             await other.wait()
 
     asyncio.run(main())
+
+
+def test_whoever_starts_a_node_is_told_what_it_cannot_do() -> None:
+    machine = machine_info()
+    text = f"This machine is node {machine.name}: pods that tolerate mooring.dev/process run on it as processes"
+    assert _welcome(machine, "") == f"{text}."
+    without = "but without volumes and not kept apart from it, because namespaces are off."
+    assert _welcome(machine, "namespaces are off") == f"{text}, {without}"

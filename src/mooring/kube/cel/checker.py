@@ -304,7 +304,7 @@ class _Checker:
             self._error(node.items, message)
             names = dict.fromkeys((node.variable, node.second), ERROR)
         self._scopes += ({node.accumulator: total}, names)
-        self._assert(node.condition, BOOL, self.check(node.condition))
+        # The condition is the macro's own, and always a bool.
         self._assert(node.step, total, self.check(node.step))
         self._scopes.pop()
         result = self.check(node.result)

@@ -58,10 +58,16 @@ def test_an_index_fails_alone() -> None:
     ("status", "limit", "reason"),
     [
         ({"failedIndexes": "0,1"}, 1, "MaxFailedIndexesExceeded"),
+        ({"failedIndexes": "0,1"}, 2, ""),
         ({"failedIndexes": "0", "completedIndexes": "1-3"}, None, "FailedIndexes"),
         ({"failedIndexes": "0", "completedIndexes": "1,2"}, None, ""),
     ],
-    ids=["more failed indexes than allowed", "every index has ended and one failed", "one index is still open"],
+    ids=[
+        "more failed indexes than allowed",
+        "as many as allowed",
+        "every index has ended and one failed",
+        "one index is still open",
+    ],
 )
 def test_when_failed_indexes_end_it(status: Object, limit: int | None, reason: str) -> None:
     spec = {**INDEXED, "backoffLimit": 2**31 - 1, "backoffLimitPerIndex": 0, "maxFailedIndexes": limit}
