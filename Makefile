@@ -10,7 +10,7 @@
 #   make mutants  put faults into copies of the source and count those that no test notices (SEED=1 COUNT=40 ONLY=; minutes)
 #   make page    build the web page into the checkout (`make up` and `make test` do it)
 #   make bench   measure against the budgets
-#   make soak    churn, kill -9, stops and floods for an hour, and whether every promise was kept (MINUTES=5 for less)
+#   make soak    churn, kill -9, stops, full disks and floods for an hour, and whether every promise was kept (MINUTES=5 for less)
 #   make fuzz    a million requests that no client should send, drawn from a seed (REQUESTS=10000 for fewer)
 #   make simulations  10,000 seeds of every feature under faults (SEEDS=100 for fewer; hours)
 #   make setup   make .venv/ (the others do it when needed)

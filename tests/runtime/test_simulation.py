@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from mooring.api.kinds import Key
 from mooring.kube.times import timestamp
+from mooring.registry.history import History
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision, Event
 from mooring.runtime.drivers.faults import Faults
@@ -60,6 +62,44 @@ def test_each_fault_alone_changes_nothing_about_the_end(faults: Faults) -> None:
         assert not simulation.run().moving
         assert names(simulation) == ["a", "a-0", "a-1", "a-2", "a-3"]
         assert get(simulation, "a")["data"]["seen"] == "4"
+
+
+def test_a_process_that_died_leaves_no_watch_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    followed: list[History] = []
+    listen = History.listen
+
+    def counted(history: History, wake: Callable[[], None]) -> Callable[[], None]:
+        followed.append(history)
+        stop = listen(history, wake)
+
+        def counted_stop() -> None:
+            followed.remove(history)
+            stop()
+
+        return counted_stop
+
+    monkeypatch.setattr(History, "listen", counted)
+    simulation = Simulation([COPIER], seed=3)
+    create(simulation, config_map("a", copies="4"))
+    simulation.run()
+    at_rest = len(followed)
+    disturbed = Simulation([COPIER], seed=3, faults=Faults(crash=0.2))
+    create(disturbed, config_map("a", copies="4"))
+    disturbed.run()
+    assert disturbed.crashes > 0
+    assert len(followed) == 2 * at_rest
+
+
+def test_an_idle_watch_is_struck_as_seldom_as_its_faults_say() -> None:
+    def lists(idle: float) -> float:
+        simulation = Simulation([COPIER], seed=3, faults=Faults(expire=0.3, idle=idle))
+        for number in range(20):
+            create(simulation, config_map(f"m{number}", copies="1"))
+            simulation.run()
+        assert len(names(simulation)) == 40
+        return simulation.metrics.relists.value(CONFIG_MAP.described)
+
+    assert 1 < lists(0.0) < lists(1.0)
 
 
 def test_the_same_seed_gives_the_same_run() -> None:

@@ -79,8 +79,10 @@ class Change(NamedTuple):
 class Stream(Protocol):
     """A watch that is polled. Raises `ExpiredError` when it has fallen behind and must start from a new list."""
 
-    # Whether a poll may bring anything.
-    news: bool
+    @property
+    def news(self) -> bool:
+        """Whether a poll may bring anything."""
+        ...
 
     def poll(self) -> list[Change]: ...
 

@@ -59,8 +59,8 @@ class Findings:
 
 
 def _is_failure(reply: Reply) -> bool:
-    """Whether something broke: some refusals have such a code, in the words of the real server too."""
-    return reply.status >= 500 and (b'"Status"' not in reply.shown or b"its log says more" in reply.shown)
+    """Whether something broke: some refusals have such a code, in any encoding, as on the real server."""
+    return reply.status >= 500 and (b"Status" not in reply.shown or b"its log says more" in reply.shown)
 
 
 @contextmanager

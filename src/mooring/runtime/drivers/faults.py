@@ -130,4 +130,4 @@ class FaultyStream:
 def calm(transport: Any) -> None:
     """No more faults from here on, so that what was disturbed can come to rest."""
     if isinstance(transport, FaultyTransport):
-        transport.faults = Faults()
+        transport.faults = Faults(idle=0.0)
