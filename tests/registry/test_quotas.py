@@ -135,3 +135,14 @@ def test_devices_are_counted_by_their_class(world: World) -> None:
 def test_a_registry_without_quotas_does_not_look_for_any(world: World) -> None:
     world.make("pod", pod("a"))
     assert world.registry._core.on_change is None
+
+
+def test_what_somebody_else_writes_into_the_status_is_put_right_at_once(world: World) -> None:
+    quota(world, hard={"pods": "2"})
+    world.make("pod", asking("a"))
+    resource = world.registry.resource("v1", "ResourceQuota")
+    wrong = {"status": {"hard": {"pods": "9"}, "used": {"pods": "7"}}}
+    answered = world.registry.patch(resource, "default", "all", "merge", wrong, subresource="status", now=world.now)
+    assert answered["status"]["hard"] == {"pods": "9"}
+    found = world.registry.get(resource, "default", "all")
+    assert found["status"] == {"hard": {"pods": "2"}, "used": {"pods": "1"}}

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from mooring.apiserver.openapi import document, swagger_json, swagger_protobuf
-from mooring.apiserver.openapi.swagger import swagger_definition
+from mooring.apiserver.openapi.swagger import swagger_definition, swagger_kind
 from mooring.kube.objects import Object
 from mooring.registry import Registry
 from tests.apiserver.kinds import define, definition, version
@@ -81,6 +81,12 @@ def test_a_body_is_a_parameter(v2: Object) -> None:
 )
 def test_what_v2_cannot_say_is_left_out(v3: Object, wanted: Object) -> None:
     assert swagger_definition(v3) == wanted
+
+
+def test_a_kind_that_takes_any_field_is_an_object_of_which_nothing_is_known() -> None:
+    mark = {"x-kubernetes-group-version-kind": [{"group": "example.com", "version": "v1", "kind": "Any"}]}
+    kind = {"type": "object", "x-kubernetes-preserve-unknown-fields": True, "properties": {"a": {}}, **mark}
+    assert swagger_kind(kind) == {"type": "object", **mark}
 
 
 def test_a_new_kind_is_there_at_once_in_both_forms() -> None:

@@ -17,7 +17,7 @@ from mooring.apiserver.discovery import review_resources
 from mooring.apiserver.openapi.components import PATCH, Components
 from mooring.apiserver.openapi.custom import add_custom_kind
 from mooring.apiserver.openapi.operations import Bodies, paths
-from mooring.apiserver.openapi.swagger import swagger_definition, swagger_path
+from mooring.apiserver.openapi.swagger import swagger_kind, swagger_path
 from mooring.apiserver.openapi.swagger_protobuf import head_bytes, path_bytes, schema_bytes
 from mooring.kube.objects import Object
 from mooring.kube.status import NotFoundError
@@ -119,7 +119,7 @@ class _V2Part:
     def __init__(self, document: Object) -> None:
         schemas = document["components"]["schemas"]
         self.paths = {name: swagger_path(item) for name, item in document["paths"].items()}
-        self.definitions = {name: swagger_definition(schema) for name, schema in schemas.items()}
+        self.definitions = {name: swagger_kind(schema) for name, schema in schemas.items()}
 
     @cached_property
     def pieces(self) -> dict[str, bytes]:

@@ -9,15 +9,24 @@ from typing import Any, Final
 
 from mooring.kube.objects import Object
 
-__all__ = ["swagger_definition", "swagger_path"]
+__all__ = ["swagger_definition", "swagger_kind", "swagger_path"]
 
 
 _V3_PREFIX: Final = "#/components/schemas/"
 _V2_PREFIX: Final = "#/definitions/"
 _UNKNOWN_TO_V2: Final = frozenset({"allOf", "anyOf", "nullable", "not", "oneOf"})
 _UNKNOWN_FIELDS: Final = "x-kubernetes-preserve-unknown-fields"
+_MARK: Final = "x-kubernetes-group-version-kind"
 _VERBS: Final = ("get", "put", "post", "delete", "options", "head", "patch")
 _JSON: Final = "application/json"
+
+
+def swagger_kind(schema: Object) -> Object:
+    """The schema of a whole kind as a definition of v2."""
+    if schema.get(_UNKNOWN_FIELDS) and _MARK in schema:
+        # Without properties, or kubectl would refuse all others.
+        return {"type": "object", _MARK: schema[_MARK]}
+    return swagger_definition(schema)
 
 
 def swagger_definition(schema: Object) -> Object:

@@ -28,9 +28,11 @@ class QuotaTracker:
     def __init__(self, core: Core) -> None:
         self._core = core
         self._resource = core.resources.of_kind("v1", "ResourceQuota")
+        self._writing = False
         core.on_change, core.check_quota = self._changed, self.check
         for quota in core.storage.items(_QUOTAS):
-            self._settle(quota)
+            if _status_hard(quota) != _hard(quota):
+                self._settle(quota)
 
     def _of(self, namespace: str) -> list[Object]:
         return self._core.storage.items(_QUOTAS, namespace)
@@ -85,7 +87,7 @@ class QuotaTracker:
             return
         for quota in self._of(change.namespace):
             self._charge(quota, store, new, old)
-        if store == _QUOTAS and new is not None and (old is None or old.get("spec") != new.get("spec")):
+        if store == _QUOTAS and new is not None and not self._writing:
             self._settle(self._core.storage.get(_QUOTAS, change.namespace, change.name) or new)
 
     def _charge(self, quota: Object, store: str, new: Object | None, old: Object | None) -> None:
@@ -102,10 +104,10 @@ class QuotaTracker:
             self._write(quota, status["hard"], used | {name: max(each, ZERO) for name, each in changed.items()})
 
     def _settle(self, quota: Object) -> None:
-        """Count what a quota is about from the beginning, when it is new or about something else."""
-        hard = _hard(quota)
-        if ((quota.get("status") or {}).get("hard") or {}) != hard:
-            self._write(quota, hard, self._count(quota))
+        """Count what a quota is about from the beginning: it is new, about something else, or says what is not so."""
+        hard, used = _hard(quota), self._count(quota)
+        if _status_hard(quota) != hard or _amounts((quota.get("status") or {}).get("used")) != used:
+            self._write(quota, hard, used)
 
     def _count(self, quota: Object, now: str | None = None) -> Amounts:
         hard, namespace = _hard(quota), quota["metadata"]["namespace"]
@@ -125,7 +127,11 @@ class QuotaTracker:
         shown = {name: str(used[name]) for name in sorted(used)}
         status = {"hard": dict(hard), "used": shown}
         made = {**quota, "metadata": dict(quota["metadata"]), "status": status}
-        self._core.commit(self._resource, made, quota)
+        self._writing = True
+        try:
+            self._core.commit(self._resource, made, quota)
+        finally:
+            self._writing = False
 
 
 def _may_take_more(request: AdmissionRequest) -> bool:
@@ -147,6 +153,10 @@ def _is_still_the_same(new: Object | None, old: Object | None) -> bool:
 
 def _hard(quota: Object) -> Mapping[str, str]:
     return (quota.get("spec") or {}).get("hard") or {}
+
+
+def _status_hard(quota: Object) -> Mapping[str, str]:
+    return (quota.get("status") or {}).get("hard") or {}
 
 
 def _amounts(found: Mapping[str, str] | None) -> Amounts:
