@@ -304,7 +304,8 @@ class _Checker:
             self._error(node.items, message)
             names = dict.fromkeys((node.variable, node.second), ERROR)
         self._scopes += ({node.accumulator: total}, names)
-        # The condition is the macro's own, and always a bool.
+        # The condition is the macro's own, and always a bool; what its calls mean is needed for their cost.
+        self.check(node.condition)
         self._assert(node.step, total, self.check(node.step))
         self._scopes.pop()
         result = self.check(node.result)
