@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +21,10 @@ READY_SECONDS = 60.0
 
 @contextmanager
 def running(home: str, folder: Path, *, seconds: float) -> Iterator[Runner]:
+    """A new cluster below the folder, in the place of one that an earlier run left there."""
     binary, kubectl = tool("e2e.test"), tool("kubectl")
+    for old in (folder / home, folder / f"{home}-batches"):
+        shutil.rmtree(old, ignore_errors=True)
     with whole(home, folder / home, NODES) as cluster:
         with cluster.api() as api:
             _wait_for_nodes(api)
