@@ -168,11 +168,19 @@ def test_raw_paths_can_be_read(kubectl: Kubectl) -> None:
 def test_what_is_not_there_is_refused_clearly(kubectl: Kubectl) -> None:
     kubectl.apply(deployment("web", replicas=1))
     kubectl("rollout", "status", "deployment/web", "--timeout=30s")
-    assert "Metrics API not available" in kubectl.fails("top", "nodes")
     for command in (("logs", "deployment/web"), ("exec", "deployment/web", "--", "true")):
         said = kubectl.fails(*command)
         assert "Error from server" in said or "error" in said, said
         assert "Traceback" not in said
+
+
+def test_what_this_machine_uses_is_shown_and_that_nothing_is_known_of_simulated_nodes(kubectl: Kubectl) -> None:
+    header, *rows = kubectl("top", "nodes").splitlines()
+    assert header.split()[:2] == ["NAME", "CPU(cores)"]
+    simulated = [row for row in rows if row.startswith(("cpu-", "gpu-", "spot-"))]
+    assert simulated
+    assert all("<unknown>" in row for row in simulated)
+    assert any("<unknown>" not in row for row in rows)
 
 
 def test_events_are_watched_and_name_who_tells_them(kubectl: Kubectl) -> None:
