@@ -46,7 +46,7 @@ class Findings:
 
     def add(self, request: DrawnRequest, reply: Reply) -> None:
         self.statuses[reply.status] += 1
-        if _is_failure(reply) or (request.whole and not reply.status):
+        if _is_failure(request, reply) or (request.whole and not reply.status):
             self.wrong.append(Finding(request.data, reply))
 
     def text(self) -> str:
@@ -58,8 +58,11 @@ class Findings:
         return "\n".join(lines)
 
 
-def _is_failure(reply: Reply) -> bool:
+def _is_failure(request: DrawnRequest, reply: Reply) -> bool:
     """Whether something broke: some refusals have such a code, in any encoding, as on the real server."""
+    if request.data.startswith(b"HEAD "):
+        # The answer has no body that could tell.
+        return reply.status == 500
     return reply.status >= 500 and (b"Status" not in reply.shown or b"its log says more" in reply.shown)
 
 
