@@ -17,7 +17,7 @@ from mooring.builtin.podautoscaler.targets import _scaled
 from mooring.kube.conditions import conditions_of
 from mooring.kube.objects import Object
 from mooring.kube.times import timestamp
-from mooring.runtime.decision import Decision, Scale
+from mooring.runtime.decision import Decision, Patch, Scale
 from mooring.runtime.drivers.simulation import Simulation
 from mooring.testing import node, pod
 from mooring.testing.controllers import whole_control_plane
@@ -72,7 +72,8 @@ def scaled_to(decision: Decision) -> int | None:
 
 def said(decision: Decision) -> Object:
     (patch,) = decision.intent
-    status: Object = patch.body["status"]  # type: ignore[union-attr]
+    assert isinstance(patch, Patch)
+    status: Object = patch.body["status"]
     return status
 
 

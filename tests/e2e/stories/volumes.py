@@ -6,6 +6,7 @@ The provisioner is Mooring's on both sides; binding, protection and reclaiming a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from mooring.kube.objects import Object
@@ -63,6 +64,10 @@ def volumes_of(town: Town) -> dict[str, Object]:
     return {each["metadata"]["name"]: each for each in mine}
 
 
+def _told(town: Town, reason: str, count: int) -> bool:
+    return len(events(town, reason)) >= count
+
+
 def report(town: Town, **expected: int) -> None:
     """Put what can be seen of the town's volumes, and as many events of each reason, where it is compared."""
     told = sorted(
@@ -82,7 +87,7 @@ def report(town: Town, **expected: int) -> None:
     )
     data = {f"volume-{number}": text for number, text in enumerate(told)}
     for reason, count in expected.items():
-        town.until(lambda r=reason, n=count: len(events(town, r)) >= n, f"{count} events {reason}")  # type: ignore[misc]
+        town.until(partial(_told, town, reason, count), f"{count} events {reason}")
         data[reason] = " | ".join(sorted(events(town, reason)))
     path = f"{town.path('ConfigMap')}/{REPORT}"
     if town.get("ConfigMap", REPORT):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -97,8 +98,12 @@ def test_a_pod_whose_claim_has_no_files_here_waits_and_says_why(tmp_path: Path) 
             at.create(claim(name, name), "PersistentVolumeClaim")
         for name in expected:
             at.pod(name, shell("true", volumeMounts=MOUNTS), **mounted(name))
+
+        def told(name: str, why: str) -> bool:
+            return any(why in each for each in at.events(name))
+
         for name, why in expected.items():
-            await at.until(lambda name=name, why=why: any(why in each for each in at.events(name)), f"{name}: {why}")  # type: ignore[misc]
+            await at.until(partial(told, name, why), f"{name}: {why}")
 
     play(story, tmp_path)
 
