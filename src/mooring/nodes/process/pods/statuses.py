@@ -176,10 +176,9 @@ def _conditions(spec: Object, pod: PodRecord, phase: str, now: datetime) -> list
         "Initialized": _initialized_condition(spec, pod, phase),
         "Ready": _gated(spec, known, ready),
         "ContainersReady": ready,
+        # Told by whoever bound the pod, and true of what it has become since: it is here.
+        "PodScheduled": _condition(True),
     }
-    # A pod that never was told of its binding has it nevertheless: it is here.
-    if find_condition(known, "PodScheduled") is None:
-        wanted["PodScheduled"] = _condition(True)
     common: Object = {"lastProbeTime": None}
     if generation := spec["metadata"].get("generation"):
         common["observedGeneration"] = generation
