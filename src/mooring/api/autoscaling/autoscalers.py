@@ -243,11 +243,13 @@ def _check_rules(errors: Errors, rules: Object, path: str) -> None:
     if window > _MAX_WINDOW_SECONDS:
         detail = f"must be less than or equal to {_MAX_WINDOW_SECONDS}"
         errors.append(invalid(f"{path}.stabilizationWindowSeconds", window, detail))
-    if rules["selectPolicy"] not in _SELECT_POLICIES:
-        errors.append(not_supported(f"{path}.selectPolicy", Enum(rules["selectPolicy"]), _SELECT_POLICIES))
-    if not rules["policies"]:
+    # Rules out of an annotation of the older version have no defaults.
+    selected, policies = rules.get("selectPolicy"), rules.get("policies") or ()
+    if selected is not None and selected not in _SELECT_POLICIES:
+        errors.append(not_supported(f"{path}.selectPolicy", Enum(selected), _SELECT_POLICIES))
+    if not policies:
         errors.append(required(f"{path}.policies", "must specify at least one Policy"))
-    for index, policy in enumerate(rules["policies"]):
+    for index, policy in enumerate(policies):
         _check_policy(errors, policy, f"{path}.policies[{index}]")
     tolerance = rules.get("tolerance")
     if tolerance is not None and parse_quantity(tolerance).mantissa < 0:
@@ -255,14 +257,15 @@ def _check_rules(errors: Errors, rules: Object, path: str) -> None:
 
 
 def _check_policy(errors: Errors, policy: Object, path: str) -> None:
-    if policy["type"] not in _POLICY_TYPES:
-        errors.append(not_supported(f"{path}.type", Enum(policy["type"]), _POLICY_TYPES))
-    for name in ("value", "periodSeconds"):
-        if policy[name] <= 0:
-            errors.append(invalid(f"{path}.{name}", policy[name], "must be greater than zero"))
-    if policy["periodSeconds"] > _MAX_PERIOD_SECONDS:
+    kind, period = policy.get("type") or "", policy.get("periodSeconds") or 0
+    if kind not in _POLICY_TYPES:
+        errors.append(not_supported(f"{path}.type", Enum(kind), _POLICY_TYPES))
+    for name, value in (("value", policy.get("value") or 0), ("periodSeconds", period)):
+        if value <= 0:
+            errors.append(invalid(f"{path}.{name}", value, "must be greater than zero"))
+    if period > _MAX_PERIOD_SECONDS:
         detail = f"must be less than or equal to {_MAX_PERIOD_SECONDS}"
-        errors.append(invalid(f"{path}.periodSeconds", policy["periodSeconds"], detail))
+        errors.append(invalid(f"{path}.periodSeconds", period, detail))
 
 
 def validate_autoscaler_status(new: Object, old: Object) -> list[FieldError]:

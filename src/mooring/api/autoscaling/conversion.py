@@ -7,17 +7,15 @@ that nothing is lost on the way there and back.
 import json
 from typing import Any, Final
 
+from mooring.api.autoscaling.annotations import BEHAVIOR, CONDITIONS, CURRENT, METRICS, read_annotation
 from mooring.kube.objects import Object
 
 __all__ = ["convert_autoscaler"]
 
 
 _V1: Final = "autoscaling/v1"
-_METRICS: Final = "autoscaling.alpha.kubernetes.io/metrics"
-_CURRENT: Final = "autoscaling.alpha.kubernetes.io/current-metrics"
-_CONDITIONS: Final = "autoscaling.alpha.kubernetes.io/conditions"
-_BEHAVIOR: Final = "autoscaling.alpha.kubernetes.io/behavior"
-_ANNOTATIONS: Final = (_METRICS, _CURRENT, _CONDITIONS, _BEHAVIOR)
+_ANNOTATIONS: Final = (METRICS, CURRENT, CONDITIONS, BEHAVIOR)
+_SOURCES: Final = ("resource", "containerResource", "pods", "object", "external")
 _USUAL_CPU: Final = 80
 
 
@@ -38,16 +36,6 @@ def _dump(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def _load(metadata: Object, key: str) -> Any:
-    text = metadata.get("annotations", {}).get(key)
-    if not text:
-        return None
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None
-
-
 # To v1
 
 
@@ -59,9 +47,9 @@ def _to_old(obj: Object) -> Object:
     if cpu is not None:
         spec["targetCPUUtilizationPercentage"] = cpu["resource"]["target"]["averageUtilization"]
     if others := [_old_metric(each) for each in metrics if each is not cpu]:
-        added[_METRICS] = _dump(others)
+        added[METRICS] = _dump(others)
     if behavior is not None:
-        added[_BEHAVIOR] = _dump({_capital(k): _capitalized(v) for k, v in behavior.items()})
+        added[BEHAVIOR] = _dump({_capital(k): _capitalized(v) for k, v in behavior.items()})
     current, conditions = status.pop("currentMetrics", None) or [], status.pop("conditions", None)
     for each in current:
         if each.get("type") == "Resource" and each["resource"]["name"] == "cpu":
@@ -69,7 +57,7 @@ def _to_old(obj: Object) -> Object:
             if percent is not None:
                 status["currentCPUUtilizationPercentage"] = percent
     if conditions:
-        added[_CONDITIONS] = _dump(conditions)
+        added[CONDITIONS] = _dump(conditions)
     status.setdefault("currentReplicas", 0)
     status.setdefault("desiredReplicas", 0)
     metadata = _annotated(obj["metadata"], added)
@@ -82,7 +70,7 @@ def _is_cpu(metric: Object) -> bool:
 
 
 def _capital(name: str) -> str:
-    return name[0].upper() + name[1:]
+    return name[:1].upper() + name[1:]
 
 
 def _capitalized(rules: Object) -> Object:
@@ -98,7 +86,7 @@ def _capitalized(rules: Object) -> Object:
 
 def _old_metric(metric: Object) -> Object:
     kind = metric["type"]
-    name = kind[0].lower() + kind[1:]
+    name = _small(kind)
     source = metric.get(name)
     if source is None:
         return metric
@@ -135,11 +123,11 @@ def _move(source: Object, made: Object, **names: str) -> None:
 def _to_new(obj: Object) -> Object:
     spec, status, metadata = dict(obj["spec"]), dict(obj.get("status") or {}), obj["metadata"]
     percent = spec.pop("targetCPUUtilizationPercentage", None)
-    metrics = [_new_metric(each) for each in _load(metadata, _METRICS) or ()]
+    metrics = [_new_metric(each) for each in read_annotation(metadata, METRICS) or ()]
     if percent is not None:
         metrics.append(_cpu_metric(percent))
     spec["metrics"] = metrics or [_cpu_metric(_USUAL_CPU)]
-    behavior = _load(metadata, _BEHAVIOR)
+    behavior = read_annotation(metadata, BEHAVIOR)
     if behavior is not None:
         spec["behavior"] = {_small(key): _uncapitalized(rules) for key, rules in behavior.items() if rules}
     percent = status.pop("currentCPUUtilizationPercentage", None)
@@ -147,7 +135,7 @@ def _to_new(obj: Object) -> Object:
     if percent is not None:
         current = {"name": "cpu", "current": {"averageUtilization": percent}}
         status["currentMetrics"] = [{"type": "Resource", "resource": current}]
-    if conditions := _load(metadata, _CONDITIONS):
+    if conditions := read_annotation(metadata, CONDITIONS):
         status["conditions"] = conditions
     if not status.get("currentReplicas"):
         status.pop("currentReplicas", None)
@@ -166,7 +154,7 @@ def _cpu_metric(percent: int) -> Object:
 
 
 def _small(name: str) -> str:
-    return name[0].lower() + name[1:]
+    return name[:1].lower() + name[1:]
 
 
 def _uncapitalized(rules: Object) -> Object:
@@ -176,17 +164,20 @@ def _uncapitalized(rules: Object) -> Object:
 
 
 def _new_metric(metric: Object) -> Object:
-    kind = metric["type"]
+    kind = metric.get("type") or ""
     name = _small(kind)
+    if name not in _SOURCES:
+        return {"type": kind}
     source = metric.get(name) or {}
     if name in ("resource", "containerResource"):
         used = source.get("targetAverageUtilization")
         target: Object = {"type": "AverageValue", "averageValue": source.get("targetAverageValue")}
         if used is not None:
             target = {"type": "Utilization", "averageUtilization": used}
-        kept = {key: source[key] for key in ("name", "container") if key in source}
+        kept = {"name": source.get("name") or "", **{key: source[key] for key in ("container",) if source.get(key)}}
+        target = {key: value for key, value in target.items() if value is not None}
         return {"type": kind, name: {**kept, "target": target}}
-    identity: Object = {"name": source.get("metricName", "")}
+    identity: Object = {"name": source.get("metricName") or ""}
     selector = source.get("metricSelector" if name == "external" else "selector")
     if selector is not None:
         identity["selector"] = selector
@@ -195,7 +186,7 @@ def _new_metric(metric: Object) -> Object:
     if average is not None:
         made["target"] = {"type": "AverageValue", "averageValue": average}
     else:
-        made["target"] = {"type": "Value", "value": source.get("targetValue")}
+        made["target"] = {"type": "Value", "value": source.get("targetValue") or "0"}
     if name == "object":
         made["describedObject"] = source.get("target") or {}
     return {"type": kind, name: made}
