@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from typing import Any, ClassVar
+
+import yaml
 
 from mooring.kube.objects import Object
 from mooring.registry import Registry
 from mooring.registry.admission.chain import AdmissionRequest, Complete
 from mooring.testing.conditions import has_condition
 from tests.registry.world import World, pod, refused
+
+STRANGERS = "kubeadm:bootstrap-signer-clusterinfo"
 
 
 def create(world: World, api_version: str, kind: str, obj: Object, **options: Any) -> Object:
@@ -118,8 +123,8 @@ def test_a_runtime_class_brings_its_overhead_and_its_nodes(world: World) -> None
 # A cluster that people live in
 
 
-def bootstrapped(world: World, host: str = "10.1.2.3") -> Registry:
-    world.registry.bootstrap(now=world.now, host=host, port=6443)
+def bootstrapped(world: World, host: str = "10.1.2.3", authority: str = "") -> Registry:
+    world.registry.bootstrap(now=world.now, host=host, port=6443, authority=authority)
     return world.registry
 
 
@@ -187,6 +192,26 @@ def test_an_api_on_loopback_has_a_service_without_endpoints(world: World) -> Non
     registry = bootstrapped(world, "127.0.0.1")
     assert world.exists("service", "kubernetes")
     assert registry.find("v1", "Endpoints", "default", "kubernetes") is None
+
+
+def test_a_new_machine_is_told_where_the_api_is_and_who_vouches_for_it(world: World) -> None:
+    registry = bootstrapped(world, authority="PEM")
+    told = registry.find("v1", "ConfigMap", "kube-public", "cluster-info")
+    assert told is not None
+    (found,) = yaml.safe_load(told["data"]["kubeconfig"])["clusters"]
+    assert found["cluster"]["server"] == "https://10.1.2.3:6443"
+    assert b64decode(found["cluster"]["certificate-authority-data"]) == b"PEM"
+    trusted = registry.find("v1", "ConfigMap", "kube-system", "extension-apiserver-authentication")
+    assert trusted is not None
+    assert trusted["data"] == {"client-ca-file": "PEM"}
+    assert registry.find("rbac.authorization.k8s.io/v1", "RoleBinding", "kube-public", STRANGERS) is not None
+
+
+def test_an_api_that_nobody_vouches_for_invites_no_machine(world: World) -> None:
+    registry = bootstrapped(world)
+    assert registry.find("v1", "ConfigMap", "kube-public", "cluster-info") is None
+    assert registry.find("rbac.authorization.k8s.io/v1", "RoleBinding", "kube-public", STRANGERS) is None
+    assert registry.find("v1", "ConfigMap", "kube-system", "extension-apiserver-authentication") is None
 
 
 def test_the_range_of_the_addresses_of_services_is_told_and_stays(world: World) -> None:

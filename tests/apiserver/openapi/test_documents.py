@@ -132,6 +132,14 @@ def test_fields_say_how_they_are_merged(registry: Registry) -> None:
     assert strategy["x-kubernetes-patch-strategy"] == "retainKeys"
 
 
+def test_what_may_not_be_left_out_is_said(registry: Registry) -> None:
+    found = schemas(registry, "", "v1")
+    assert found["io.k8s.api.core.v1.PodSpec"]["required"] == ["containers"]
+    assert set(found["io.k8s.api.core.v1.Taint"]["required"]) == {"key", "effect"}
+    # A list of nothing is no valid schema.
+    assert "required" not in found["io.k8s.api.core.v1.PodTemplateSpec"]
+
+
 def test_scalars_keep_their_names(registry: Registry) -> None:
     found = schemas(registry, "", "v1")
     limits = found["io.k8s.api.core.v1.ResourceRequirements"]["properties"]["limits"]

@@ -13,7 +13,7 @@ from typing import Any
 
 Fields = dict[str, Any]
 
-TEXTS = frozenset({"messages", "errorText", "stage", "events", "revision", "model", "nodeChanges"})
+TEXTS = frozenset({"messages", "errorText", "stage", "events", "revision", "nodeChanges"})
 
 
 def compared(operation: str, answer: Any) -> Fields:
@@ -35,7 +35,7 @@ def _admission(answer: Any) -> Fields:
 
 
 def _estimate(answer: Any) -> Fields:
-    return {"nodes": answer.get("nodes"), "error": "error" in answer}
+    return {"nodes": answer.get("nodes"), "error": "error" in answer, "model": answer.get("model")}
 
 
 def _rendering(answer: Any) -> Fields:

@@ -64,8 +64,6 @@ async def bind(context: Context, call: Call) -> Response:
     options = write_options(call.request, "CreateOptions")
     binding = await _body(call, "Binding")
     metadata = _named(call, binding, "Binding")
-    if not metadata.get("name"):
-        raise BadRequestError("name must be provided")
     given = {**binding, "metadata": {**metadata, "namespace": call.namespace}}
     given = await context.webhooks.review(call, given, partial(write_options_object, call.request))
     pod = context.registry.bind(given, now=context.clock(), dry_run=options.dry_run, user=call.user)

@@ -10,7 +10,14 @@ from mooring.kube.conditions import conditions_of, is_true, set_conditions
 from mooring.kube.errors import FieldError, SelectorError, aggregate, not_supported, required
 from mooring.kube.objects import Object
 from mooring.kube.selectors import selector_from_dict
-from mooring.kube.status import ApiError, ConflictError, ForbiddenError, TooManyRequestsError, UnknownError
+from mooring.kube.status import (
+    ApiError,
+    BadRequestError,
+    ConflictError,
+    ForbiddenError,
+    TooManyRequestsError,
+    UnknownError,
+)
 from mooring.registry.changes import wrong_uid
 from mooring.registry.core import Core
 from mooring.registry.resources import Resource
@@ -34,7 +41,9 @@ def bind(core: Core, pods: Resource, nodes: Resource, binding: Object, options: 
         errors.append(required("target.name", ""))
     if errors:
         raise UnknownError(aggregate(errors))
-    name, node_name = metadata.get("name", ""), target["name"]
+    name, node_name = metadata.get("name"), target["name"]
+    if not name:
+        raise BadRequestError("Name parameter required.")
     old = core.read(pods, metadata.get("namespace") or "default", name)
     was, spec, status = old["metadata"], old["spec"], old.get("status", {})
     if metadata.get("uid", was["uid"]) != was["uid"]:

@@ -55,7 +55,6 @@ class RecordedCluster:
         before = self._objects.get(place, {"metadata": {}})
         metadata = {
             "uid": before["metadata"].get("uid") or f"uid-{self._version}",
-            "generation": 1,
             **obj["metadata"],
             "resourceVersion": str(self._version),
         }
