@@ -84,6 +84,18 @@ def test_a_service_without_address_or_selector_is_of_both_families(world: World)
     assert (spec["ipFamilies"], spec["ipFamilyPolicy"]) == (["IPv4"], "SingleStack")
 
 
+def test_a_service_of_a_single_family_that_names_two_is_told_which_policies_allow_both(world: World) -> None:
+    told = "spec.ipFamilyPolicy: Invalid value: \"SingleStack\": must be 'RequireDualStack' or 'PreferDualStack' when "
+    both = service(clusterIP="None", ipFamilyPolicy="SingleStack", ipFamilies=["IPv4", "IPv6"])
+    with refused(422, f"{told}multiple IP families are specified"):
+        world.make("service", both)
+    addresses = ["10.96.1.9", "fd00::9"]
+    with refused(422, f"{told}multiple cluster IPs are specified"):
+        world.make("service", service(ipFamilyPolicy="SingleStack", clusterIP=addresses[0], clusterIPs=addresses))
+    both["spec"]["ipFamilyPolicy"] = "PreferDualStack"
+    assert world.make("service", both)["spec"]["ipFamilies"] == ["IPv4", "IPv6"]
+
+
 def test_local_traffic_through_a_balancer_is_checked_on_a_port(world: World) -> None:
     made = world.make("service", service(type="LoadBalancer", externalTrafficPolicy="Local"))
     assert made["spec"]["healthCheckNodePort"] == 30001

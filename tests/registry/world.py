@@ -36,6 +36,7 @@ _KINDS = {
     "priorityclass": ("scheduling.k8s.io/v1", "PriorityClass"),
     "lease": ("coordination.k8s.io/v1", "Lease"),
     "csr": ("certificates.k8s.io/v1", "CertificateSigningRequest"),
+    "ingress": ("networking.k8s.io/v1", "Ingress"),
     "servicecidr": ("networking.k8s.io/v1", "ServiceCIDR"),
     "resourceclaim": ("resource.k8s.io/v1", "ResourceClaim"),
     "crd": ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),

@@ -77,6 +77,25 @@ def test_the_choice_among_hosts_is_always_the_same(hosts: list[Any], wanted: dic
     assert world.run().claims() == {chosen: "m"}
 
 
+def test_a_machine_shows_the_addresses_at_which_its_host_is_reached() -> None:
+    world = HostWorld(byo_host("node10"))
+    network = [
+        {"macAddr": "1", "ipAddrs": ["192.0.2.7/24"], "connected": True},
+        {"macAddr": "2", "ipAddrs": ["198.51.100.7/24"], "connected": False},
+        {"macAddr": "3", "ipAddrs": ["10.0.0.7/24", "fd00::7/64"], "connected": True, "isDefault": True},
+    ]
+    world.patch("ByoHost", "node10", {"status": {"network": network}}, "status")
+    put_machine(world.simulation, "m")
+    world.run()
+    addresses = [(each["type"], each["address"]) for each in world.get("ByoMachine", "m")["status"]["addresses"]]
+    assert addresses == [
+        ("InternalIP", "10.0.0.7"),
+        ("InternalIP", "fd00::7"),
+        ("InternalIP", "192.0.2.7"),
+        ("Hostname", "node10"),
+    ]
+
+
 def test_a_host_that_rested_longest_is_claimed_first() -> None:
     world = HostWorld(byo_host("a"), byo_host("b"))
     put_machine(world.simulation, "m1")

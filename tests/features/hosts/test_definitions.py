@@ -15,8 +15,9 @@ from mooring.features.hosts.api.names import API_VERSION
 from mooring.kube.objects import Object
 from mooring.kube.schemas import structural_schema
 from mooring.runtime.drivers.simulation import START
+from mooring.testing.hosts import byo_host, put_machine
 from tests.features.groups.test_definition import schema
-from tests.features.hosts.world import DEFINITIONS, new_registry
+from tests.features.hosts.world import DEFINITIONS, HostWorld, new_registry
 from tests.features.upstream import differences
 
 UPSTREAM = Path(__file__).parents[3].parent / "shared/upstream/crds"
@@ -80,6 +81,20 @@ def test_upstreams_samples_apply_unmodified(place: str) -> None:
         body = {**each, "metadata": {**each["metadata"], "namespace": "default"}}
         made = registry.create(registry.resource(API_VERSION, each["kind"]), body, now=START, field_validation="Strict")
         assert made["spec"] == each["spec"], "a field was dropped"
+
+
+def test_what_stories_are_told_with_is_what_the_definitions_allow() -> None:
+    """Most are told without the rules of the definitions, and what a user could not write would be no story."""
+    world = HostWorld(byo_host("node10"), definitions=DEFINITIONS)
+    for name, secret in (("has-data", "bootstrap"), ("waits-for-data", None)):
+        put_machine(world.simulation, name, secret=secret)
+        assert world.get("Machine", name)["spec"]["infrastructureRef"] == {
+            "apiGroup": "infrastructure.cluster.x-k8s.io",
+            "kind": "ByoMachine",
+            "name": name,
+        }
+    world.run()
+    assert world.claims() == {"node10": "has-data"}
 
 
 def test_a_host_shows_its_status_and_its_machine() -> None:

@@ -39,6 +39,15 @@ def test_node_claims_are_upstreams() -> None:
     assert ours["spec"]["scope"] == theirs["spec"]["scope"]
 
 
+def test_a_list_of_node_claims_shows_their_nodes_and_more_when_it_is_wide() -> None:
+    (version,) = definition(NODE_CLAIMS)["spec"]["versions"]
+    columns = version["additionalPrinterColumns"]
+    narrow = [each["name"] for each in columns if not each.get("priority")]
+    assert narrow == ["Type", "Capacity", "Zone", "Node", "Ready", "Age"]
+    wide = [each["name"] for each in columns if each.get("priority")]
+    assert wide == ["ImageID", "ID", "NodePool", "NodeClass", "Drifted"]
+
+
 def test_node_claims_are_defined_on_the_embedded_cluster_alone() -> None:
     """On any other cluster the definition is a provisioner's, and may not be overwritten."""
     assert NODE_CLAIMS in CATALOG.resources()

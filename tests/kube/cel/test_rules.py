@@ -52,6 +52,24 @@ def test_items_of_a_list_with_keys_are_compared_with_their_own_past() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [(".high", "spec.high"), (".inner.depth", "spec.inner.depth"), (".named['a.b']", "spec.named[a.b]")],
+)
+def test_a_rule_about_a_whole_points_at_the_field_that_is_wrong(path: str, shown: str) -> None:
+    number = {"type": "integer"}
+    rule = {"rule": "self.low <= self.high", "message": "the wrong way round", "fieldPath": path}
+    fields = {
+        "low": number,
+        "high": number,
+        "inner": {"type": "object", "properties": {"depth": number}},
+        "named": {"type": "object", "additionalProperties": number},
+    }
+    found = schema({"type": "object", "properties": fields, "x-kubernetes-validations": [rule]})
+    assert not rule_errors(found, "schema")
+    assert told(found, {"low": 2, "high": 1}) == [f"{shown}: Invalid value: the wrong way round"]
+
+
 EXPENSIVE = "self.all(a, self.all(b, a + b >= 0))"
 
 

@@ -45,6 +45,12 @@ def first(town: Town, name: str) -> Object:
     return told
 
 
+def warned_of(town: Town) -> list[str]:
+    """What `kubectl get events --field-selector type=Warning` shows about resizes."""
+    found = town.registry.list(town.registry.resource("v1", "Event"), field_selector="type=Warning").items
+    return [event["reason"] for event in found if event["reason"].startswith("Resize")]
+
+
 def pending(town: Town, name: str) -> Object:
     return condition(town.get("Pod", name), "PodResizePending")
 
@@ -119,6 +125,7 @@ def test_a_resize_that_no_node_of_this_size_can_hold_is_infeasible() -> None:
     assert status(town, "p")["observedGeneration"] == 2
     (message,) = town.events("ResizeInfeasible")
     assert json.loads(message.partition(": ")[2])["error"] == told["message"]
+    assert warned_of(town) == ["ResizeInfeasible"]
     # Who takes the wish back has what he had.
     resize(town, "p", container(cpu="1"))
     town.run()
@@ -139,6 +146,7 @@ def test_a_resize_waits_for_room_and_is_carried_out_when_there_is_some() -> None
     assert pending(town, "p") == {}
     assert first(town, "p")["resources"] == {"requests": {"cpu": "3"}}
     assert len(town.events("ResizeDeferred")) == 1
+    assert warned_of(town) == ["ResizeDeferred"], "that it was carried out is no reason to worry"
 
 
 def test_the_scheduler_keeps_room_for_a_resize_that_waits() -> None:
