@@ -145,6 +145,17 @@ def test_pods_of_one_workload_share_what_is_the_same() -> None:
     assert first.spec.tolerations is second.spec.tolerations
 
 
+def test_replicas_share_even_what_is_too_long_to_be_remembered_by_its_text() -> None:
+    workload, rng, reader = WORKLOADS[0], random.Random(7), ViewReader()
+    shape = pod(workload)
+    shape["spec"]["nodeSelector"] = {f"example.com/label-{number}": "x" * 60 for number in range(200)}
+    texts = [fill(to_yaml(shape), workload, replica, f"node-{replica}", rng) for replica in range(2)]
+    first, second = (as_view(reader, text, Pod) for text in texts)
+    assert first.metadata.name != second.metadata.name
+    assert second.spec.node_selector == shape["spec"]["nodeSelector"]
+    assert first.spec.node_selector is second.spec.node_selector
+
+
 PODS = pods()
 DAMAGE = st.sampled_from(
     [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mooring.registry import Watch
-from tests.registry.world import World, config, pod, refused
+from mooring.registry import Registry, Watch
+from tests.registry.world import START, World, config, pod, refused
 
 
 def told(watch: Watch) -> list[tuple[str, str]]:
@@ -99,6 +99,20 @@ def test_a_reader_that_falls_behind_is_told_so() -> None:
         world.make("configmap", config(f"c{number}"))
     with refused(410, "too old resource version"):
         seen.poll()
+
+
+def test_twenty_thousand_changes_of_a_kind_are_kept_and_hardly_more() -> None:
+    registry = Registry(now=START, managed_fields=False)
+    leases = registry.resource("coordination.k8s.io/v1", "Lease")
+    made = registry.create(leases, {"metadata": {"name": "a"}, "spec": {}}, now=START, namespace="default")
+    # They are forgotten 256 at a time.
+    for number in range(1, 20_256):
+        registry.patch(leases, "default", "a", "merge", {"spec": {"leaseTransitions": number}}, now=START)
+    seen = registry.watch(leases, resource_version=str(registry.revision - 20_000)).poll()
+    assert [event.object["spec"]["leaseTransitions"] for event in seen] == list(range(256, 20_256))
+    version = made["metadata"]["resourceVersion"]
+    with refused(410, f"too old resource version: {version}"):
+        registry.watch(leases, resource_version=version)
 
 
 def test_a_server_can_ask_to_be_woken(world: World) -> None:

@@ -102,6 +102,16 @@ def test_a_pool_that_finds_no_host_says_so_and_goes_on_when_one_is_labelled() ->
     assert world.nodes_of() == ["a", "b"]
 
 
+def test_the_phase_of_a_machine_tells_how_far_it_is() -> None:
+    world = PoolWorld(machine_deployment(replicas=1), hosts=[byo_host("a")])
+    world.run()
+    (name,) = world.all("Machine")
+    assert world.get("Machine", name)["status"]["phase"] == "Provisioning"
+    world.patch("ByoHost", "a", {"metadata": {"labels": {"purpose": "worker"}}})
+    world.run()
+    assert world.get("Machine", name)["status"]["phase"] == "Running"
+
+
 MISSING: dict[str, tuple[list[Object], str, str]] = {
     "a Cluster": ([byo_cluster()], "ClusterNotFound", "there is no Cluster my-cluster in namespace default"),
     "a template": (

@@ -237,6 +237,18 @@ def test_a_missing_secret_is_named_and_waited_for() -> None:
     assert world.phase() == "Succeeded"
 
 
+def test_a_job_that_goes_on_waiting_does_not_say_so_again() -> None:
+    volumes = [{"name": "extra", "secret": {"secretName": "extra"}}]
+    world = NotebookWorld(notebook_job(secret="git", pod={"volumes": volumes}), run=False)
+    world.run(60)
+    world.create(secret("extra"))
+    world.run(60)
+    assert world.condition("Progressing")[2] == "Secret git in namespace default not found; create what is missing"
+    (event,) = world.events("WaitingForDependency")
+    assert event["message"].startswith("Secret extra and Secret git in ")
+    assert event.get("count", 1) == 1
+
+
 def test_what_is_optional_is_not_waited_for() -> None:
     volumes = [{"name": "extra", "secret": {"secretName": "none", "optional": True}}]
     world = NotebookWorld(notebook_job(pod={"volumes": volumes}))

@@ -3,17 +3,16 @@
 from typing import Any, Final
 
 from mooring.api.core.shapes import fields_of, is_shape
+from mooring.kube.objects import Object
 
 __all__ = ["shown"]
 
 # Names that are more than the field's own with a capital letter.
 _NAMES: Final = {
-    "apiGroup": "APIGroup",
     "bool": "BoolValue",
     "cel": "CEL",
     "int": "IntValue",
     "string": "StringValue",
-    "uid": "UID",
     "version": "VersionValue",
 }
 _ZERO: Final = {"str": "", "bool": False, "long": 0, "int": 0}
@@ -30,7 +29,12 @@ def shown(shape: str, value: Any) -> Any:
     if not is_shape(shape):
         return _ZERO.get(shape) if value is None else value
     known = value or {}
-    return {
-        _NAMES.get(field.name, field.name[0].upper() + field.name[1:]): shown(field.type, known.get(field.name))
-        for field in fields_of(shape)
-    }
+    found: Object = {}
+    for field in fields_of(shape):
+        if field.type == "ObjectMeta":
+            # It has no field of its own there, and the names that clients know.
+            found |= known.get(field.name) or {}
+        else:
+            name = _NAMES.get(field.name, field.name[0].upper() + field.name[1:])
+            found[name] = shown(field.type, known.get(field.name))
+    return found
