@@ -180,6 +180,16 @@ def test_duplicate_keys_of_an_applied_yaml_are_said_by_their_line(api: Api) -> N
     assert warned.warnings == [f'299 - "{each}"' for each in (text.replace('"', '\\"') for text in said)]
 
 
+def test_duplicate_keys_of_an_applied_yaml_are_told_before_an_object_that_is_not_there(api: Api) -> None:
+    body = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, uid: u-1}\ndata: {a: '1', a: '2'}\n"
+    path = f"{CONFIGMAPS}/c?fieldManager=m&fieldValidation="
+    refused = api.apply(f"{path}Strict", body)
+    assert (refused.code, refused.body["message"].partition(":")[0]) == (400, "error strict decoding YAML")
+    warned = api.apply(f"{path}Warn", body)
+    assert (warned.code, warned.warnings) == (409, ['299 - "line 4: key \\"a\\" already set in map"'])
+    assert "uid mismatch: the provided object specified uid u-1" in warned.body["message"]
+
+
 # As a real kube-apiserver answers: it looks at what it reads into its types, and nowhere else.
 @pytest.mark.parametrize(
     ("path", "body", "said"),

@@ -143,6 +143,15 @@ def test_the_class_of_service_of_a_pod_stays(world: World) -> None:
         world.merge("pod", "p", {"status": {"qosClass": "Guaranteed"}}, subresource="status")
 
 
+def test_the_address_of_a_pods_host_is_the_first_of_its_addresses(world: World) -> None:
+    world.make("pod", pod(nodeName="n1"))
+    addresses = {"hostIP": "10.0.0.1", "hostIPs": [{"ip": "10.0.0.2"}, {"ip": "fd00::1"}]}
+    with refused(422, 'status.hostIPs[0].ip: Invalid value: "10.0.0.2": must be equal to `hostIP`'):
+        world.merge("pod", "p", {"status": addresses}, subresource="status")
+    told = world.merge("pod", "p", {"status": {**addresses, "hostIP": "10.0.0.2"}}, subresource="status")
+    assert told["status"]["hostIPs"] == addresses["hostIPs"]
+
+
 def budget(world: World, allowed: int, **status: int) -> None:
     world.make("pdb", {"metadata": {"name": "b"}, "spec": {"selector": {"matchLabels": {"a": "b"}}, "minAvailable": 1}})
     status = {

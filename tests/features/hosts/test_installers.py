@@ -73,6 +73,18 @@ def test_the_scripts_reach_the_host_in_a_secret_of_their_own() -> None:
     assert world.ready("m")
 
 
+def test_a_config_that_no_machine_has_asked_for_waits_and_that_is_no_failure() -> None:
+    template = installer_template("mine")
+    world = HostWorld(
+        byo_host("a"), {**template, "kind": "K8sInstallerConfig", "spec": template["spec"]["template"]["spec"]}
+    )
+    world.run()
+    told = world.condition("K8sInstallerConfig", "mine", "Ready")
+    assert (told["status"], told["severity"]) == ("False", "Info")
+    assert told["message"] == "no ByoMachine owns K8sInstallerConfig mine"
+    assert world.find("Secret", "mine-installation") is None
+
+
 def test_a_system_without_an_installer_is_told_once_and_not_tried_again() -> None:
     world = HostWorld(byo_host("a"), installer_template())
     world.run()

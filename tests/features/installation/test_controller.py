@@ -340,6 +340,21 @@ def test_namespaces_that_were_there_are_not_ours_to_delete() -> None:
     assert "createdNamespaces" not in world.status()
 
 
+def test_a_namespace_that_somebody_makes_before_helm_does_is_not_ours_to_delete() -> None:
+    world = InstallationWorld()
+    with modelled(OBSERVE, seen(seconds=60)):
+        world.put(installation())
+        world.run(30)
+        assert world.states()["observe"] == "Running"
+        theirs = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kaito-workspace"}}
+        world.registry.create(world.registry.resource("v1", "Namespace"), theirs, now=world.simulation.now)
+        world.run()
+    assert world.status()["phase"] == "Installed"
+    world.delete()
+    world.run()
+    assert (world.get(), world.runs[-2:]) == (None, ["install-kaito-workspace", "uninstall-kaito-workspace"])
+
+
 def test_every_effect_has_a_name_of_its_own_and_a_model() -> None:
     assert len({each.name for each in EFFECTS}) == len(EFFECTS)
     assert {ROLLBACK, INSTALL, UNINSTALL} <= set(EFFECTS)

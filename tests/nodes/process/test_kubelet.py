@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from mooring.client.transport import Request
+from mooring.kube.objects import Object
 from mooring.nodes.process.containers.proc import MARK, kill_marked, mark_of
 from mooring.nodes.process.kubelet import _welcome
 from mooring.nodes.process.machine_info import machine_info
@@ -34,6 +36,36 @@ def test_a_node_that_stops_stops_its_processes_and_the_next_one_starts_them_agai
             await second.until(lambda: second.container("web")["restartCount"] == 1, "it is restarted")
             assert await second.log("web", previous=True) == "up\n"
             assert len(list((tmp_path / "pods").iterdir())) == 1
+
+    asyncio.run(main())
+
+
+def test_a_node_that_stops_waits_for_the_requests_that_it_gives_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def main() -> None:
+        closed: list[str] = []
+        async with home(tmp_path, problem="namespaces are off") as at:
+            at.pod("web", shell("exec sleep 100"))
+            await at.phase("web", "Running")
+            removing, write = asyncio.Event(), at.transport.write
+
+            async def hang(request: Request) -> Object:
+                if request.verb != "delete":
+                    return await write(request)
+                removing.set()
+                answer: asyncio.Future[Object] = asyncio.get_running_loop().create_future()
+                try:
+                    return await answer
+                finally:
+                    # A connection is closed in peace.
+                    await asyncio.sleep(0.3)
+                    closed.append(request.name)
+
+            monkeypatch.setattr(at.transport, "write", hang)
+            at.delete("web", grace=1)
+            await removing.wait()
+        assert closed == ["web"]
 
     asyncio.run(main())
 

@@ -85,6 +85,14 @@ def test_no_node_is_taken_from_pods_that_select_it_by_the_label(where: str | Non
     assert not of(AdviceKind.UNLABEL, scene, shunning)
 
 
+def test_no_node_is_added_for_a_value_that_is_misspelt() -> None:
+    taken = pod("serve-0", cpu="8", node="a", nodeSelector={"tier": "premium"})
+    scene = cluster(node("a", cpu="8", labels={"tier": "premium"}), taken)
+    assert not of(AdviceKind.ADD_NODE, scene, pod("web", cpu="8", nodeSelector={"tier": "premuim"}))
+    (advice,) = of(AdviceKind.ADD_NODE, scene, pod("web", cpu="8", nodeSelector={"tier": "spare"}))
+    assert advice.title == "Add one more node like a, with the label tier=spare"
+
+
 def test_a_replica_whose_own_nodes_are_missing_is_told_to_add_one_like_those_of_others() -> None:
     taken = pod("serve-0", cpu="8", node="a", nodeSelector={"group": "serve-0"})
     scene = cluster(node("a", cpu="8", labels={"group": "serve-0"}, taints=["group=serve-0:NoSchedule"]), taken)
