@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 # Packages that have tests elsewhere as well: rules of kinds show in what the registry answers and are held to the words
-# of a real server, processes are started by commands, and builders are used by the tests of all that they build.
+# of a real server, processes and agents are started by commands, controllers read through clients, and builders are
+# used by the tests of all that they build.
 _ELSEWHERE = {
+    "agents": ("cli",),
     "api": ("registry", "conformance"),
     "apiserver": ("conformance",),
     "catalog.py": ("runtime", "cli"),
+    "client": ("runtime",),
     "kube": ("registry",),
     "registry": ("conformance",),
     "supervisor": ("cli", "runtime"),
