@@ -15,6 +15,7 @@ from mooring.net.waiter import Waiter
 from mooring.registry import Registry, Resource
 from mooring.registry.core import Core
 from mooring.registry.kinds import definition_cleanup
+from mooring.registry.storage import MemoryStorage
 from tests.apiserver.world import DEFINITIONS, WIDGETS, Api
 from tests.registry.world import START, World, definition, refused
 
@@ -63,6 +64,21 @@ def test_the_answer_is_the_definition_and_it_goes_after_the_last_of_its_objects(
     eventually(lambda: api.get(f"{DEFINITIONS}/{NAME}").code == 404)
     assert left == [45, 35, 25, 15, 5]
     assert api.get(WIDGETS).code == 404
+
+
+def test_no_removal_looks_at_all_that_are_left(defined: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Twenty thousand would take twenty seconds.
+    asked: list[str] = []
+    items = type(defined.storage).items
+
+    def counted(self: MemoryStorage, store: str, namespace: str | None = None) -> list[Object]:
+        asked.append(store)
+        return items(self, store, namespace)
+
+    monkeypatch.setattr(type(defined.storage), "items", counted)
+    assert defined.delete(f"{DEFINITIONS}/{NAME}").code == 200
+    eventually(lambda: defined.get(f"{DEFINITIONS}/{NAME}").code == 404)
+    assert asked.count(NAME) <= 2
 
 
 def test_a_watch_of_the_kind_sees_every_object_go(defined: Api) -> None:

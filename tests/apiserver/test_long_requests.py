@@ -15,9 +15,8 @@ from mooring.kube.objects import Object
 from mooring.net.exchange import Exchange
 from mooring.net.fairqueue import FairQueue
 from mooring.net.waiter import Waiter
-from mooring.registry import MemoryStorage, lists
-from tests.apiserver.world import CONFIGMAPS, DEFINITIONS, TABLE, WIDGETS, Api
-from tests.registry.world import definition
+from mooring.registry import lists
+from tests.apiserver.world import CONFIGMAPS, TABLE, Api
 
 KIB = 1024
 
@@ -198,26 +197,6 @@ def test_what_another_client_deletes_meanwhile_is_not_missed(api: Api, monkeypat
     monkeypatch.setattr(FairQueue, "turn", meddle)
     gone = api.delete(CONFIGMAPS)
     assert (gone.code, [item["metadata"]["name"] for item in gone.body["items"]]) == (200, ["c00000", "c00001"])
-
-
-def test_a_definition_with_many_objects_goes_in_a_moment(api: Api) -> None:
-    # Where each removal looks at all that are left, twenty thousand take twenty seconds.
-    api.made(DEFINITIONS, definition())
-    api.made(WIDGETS, {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}})
-    asked: list[str] = []
-    items = type(api.storage).items
-
-    def counted(self: MemoryStorage, store: str, namespace: str | None = None) -> list[Object]:
-        asked.append(store)
-        return items(self, store, namespace)
-
-    for number in range(20):
-        api.made(WIDGETS, {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": f"w{number}"}})
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(type(api.storage), "items", counted)
-        assert api.delete(f"{DEFINITIONS}/widgets.example.com").code == 200
-    assert asked.count("widgets.example.com") <= 2
-    assert api.get(WIDGETS).code == 404
 
 
 def test_a_watcher_is_sent_large_events_in_slices(api: Api, sent: list[int]) -> None:

@@ -41,6 +41,7 @@ _UNSTEADY = {
 }
 _CHANCE = {
     "nodeName": "<node>",
+    "volume.kubernetes.io/selected-node": "<node>",
     "clusterIP": "<ip>",
     "clusterIPs": ["<ip>"],
     "volumeName": "<volume>",
