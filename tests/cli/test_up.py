@@ -91,6 +91,28 @@ def test_a_stop_is_clean_and_leaves_no_process(tmp_path: Path, number: int) -> N
                 os.kill(pid, 0)
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="this machine is a node on Linux only")
+def test_containers_have_their_signals_though_it_was_started_to_survive_its_terminal(tmp_path: Path) -> None:
+    survived = (signal.SIGHUP, signal.SIGQUIT)
+    before = [signal.signal(number, signal.SIG_IGN) for number in survived]
+    try:
+        running = Up(tmp_path, "--ephemeral")
+    finally:
+        for number, handler in zip(survived, before, strict=True):
+            signal.signal(number, handler)
+    try:
+        node = Path(f"/proc/{running.ready().child('process_node')}/status")
+
+        def handled() -> bool:
+            """Such a signal neither ends the node nor is ignored by what it starts."""
+            (caught,) = [line.split()[1] for line in node.read_text().splitlines() if line.startswith("SigCgt:")]
+            return all(int(caught, 16) >> number - 1 & 1 for number in survived)
+
+        eventually(handled, "the node handles what it was told to ignore")
+    finally:
+        running.stop()
+
+
 def test_a_second_stop_at_once_is_fine_too(tmp_path: Path) -> None:
     with up(tmp_path, "--ephemeral") as running:
         running.ready()

@@ -36,11 +36,15 @@ def main() -> int:
 
 
 def _keep_to_itself() -> None:
-    """Have no container inherit what the parent gave to this process, such as the lock of the folder."""
+    """Have no container inherit what the parent gave to this process: the lock of the folder, signals to ignore."""
     for entry in os.scandir("/proc/self/fd"):
         if int(entry.name) > 2:
             with suppress(OSError):
                 os.set_inheritable(int(entry.name), False)
+    # nohup has SIGHUP ignored, and shells SIGQUIT in the background. What is handled, by nothing, is not inherited.
+    for number in (signal.SIGHUP, signal.SIGQUIT):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
 
 
 async def _run(config: dict[str, Any]) -> None:

@@ -67,8 +67,8 @@ def main(arguments: list[str]) -> int:
     try:
         for descriptor in groups:
             os.write(descriptor, b"0")
-        # Python ignores these, and a command would inherit that.
-        for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
+        # Python ignores the first two, nohup and shells in the background the others; a command would inherit that.
+        for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
             signal.signal(number, signal.SIG_DFL)
         os.chdir(folder)
         _give_up(prctl, capset, int(user), int(group), listed, int(capabilities), int(kept))
