@@ -87,8 +87,8 @@ def test_who_makes_an_object_owns_the_status_that_it_wrote(world: World) -> None
         obj = {"metadata": {"name": name, "namespace": "default"}, "spec": {"size": 1}, "status": status}
         made = world.registry.create(widgets(world), obj, now=world.now, manager="test")
         (entry,) = made["metadata"]["managedFields"]
-        fields: Object = entry["fieldsV1"]
-        return fields["f:status"]
+        fields: Object = entry["fieldsV1"]["f:status"]
+        return fields
 
     assert owned("counted", {"replicas": 1}) == {".": {}, "f:replicas": {}}
     assert owned("ready", {"ready": True}) == {".": {}, "f:ready": {}}
