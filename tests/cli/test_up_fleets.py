@@ -276,3 +276,25 @@ def test_a_fleet_that_cannot_be_brought_in_is_not_waited_for_for_ever(tmp_path: 
 
 def test_nobody_waits_for_the_default_fleet(tmp_path: Path) -> None:
     assert "Mooring is ready" in awaiting(tmp_path, None)[1][0]
+
+
+def test_a_start_warns_of_tokens_that_an_older_version_made(tmp_path: Path) -> None:
+    (tmp_path / "tokens").write_text(
+        f"ada {'0' * 64}\nbob {'1' * 64} ml\neve {'2' * 64} - created=2026-01-01T00:00:00Z\n"
+    )
+
+    _, said = awaiting(tmp_path, None)
+
+    [warning] = [line for line in said if "older version" in line]
+    assert warning == (
+        "Tokens made by an older version may do everything: ada, bob. "
+        f"To end one: mooring token revoke ada --data {tmp_path}"
+    )
+
+
+def test_a_start_says_nothing_of_tokens_that_have_their_rights(tmp_path: Path) -> None:
+    (tmp_path / "tokens").write_text(f"eve {'2' * 64} - created=2026-01-01T00:00:00Z\n")
+
+    _, said = awaiting(tmp_path, None)
+
+    assert not [line for line in said if "older version" in line]

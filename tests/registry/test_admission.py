@@ -123,8 +123,8 @@ def test_a_runtime_class_brings_its_overhead_and_its_nodes(world: World) -> None
 # A cluster that people live in
 
 
-def bootstrapped(world: World, host: str = "10.1.2.3", authority: str = "") -> Registry:
-    world.registry.bootstrap(now=world.now, host=host, port=6443, authority=authority)
+def bootstrapped(world: World, host: str = "10.1.2.3", authority: str = "", front_proxy: str = "") -> Registry:
+    world.registry.bootstrap(now=world.now, host=host, port=6443, authority=authority, front_proxy=front_proxy)
     return world.registry
 
 
@@ -205,6 +205,21 @@ def test_a_new_machine_is_told_where_the_api_is_and_who_vouches_for_it(world: Wo
     assert trusted is not None
     assert trusted["data"] == {"client-ca-file": "PEM"}
     assert registry.find("rbac.authorization.k8s.io/v1", "RoleBinding", "kube-public", STRANGERS) is not None
+
+
+def test_a_server_behind_the_api_is_told_whom_to_believe_and_where_users_are_named(world: World) -> None:
+    registry = bootstrapped(world, authority="PEM", front_proxy="PROXY PEM")
+    trusted = registry.find("v1", "ConfigMap", "kube-system", "extension-apiserver-authentication")
+    assert trusted is not None
+    assert trusted["data"] == {
+        "client-ca-file": "PEM",
+        "requestheader-client-ca-file": "PROXY PEM",
+        "requestheader-allowed-names": '["front-proxy-client"]',
+        "requestheader-extra-headers-prefix": '["X-Remote-Extra-"]',
+        "requestheader-group-headers": '["X-Remote-Group"]',
+        "requestheader-uid-headers": '["X-Remote-Uid"]',
+        "requestheader-username-headers": '["X-Remote-User"]',
+    }
 
 
 def test_an_api_that_nobody_vouches_for_invites_no_machine(world: World) -> None:

@@ -80,6 +80,20 @@ def test_without_the_sub_resource_status_is_a_field_like_any_other(world: World)
         )
 
 
+def test_who_makes_an_object_owns_the_status_that_it_wrote(world: World) -> None:
+    world.make("crd", definition())
+
+    def owned(name: str, status: Object) -> Object:
+        obj = {"metadata": {"name": name, "namespace": "default"}, "spec": {"size": 1}, "status": status}
+        made = world.registry.create(widgets(world), obj, now=world.now, manager="test")
+        (entry,) = made["metadata"]["managedFields"]
+        fields: Object = entry["fieldsV1"]["f:status"]
+        return fields
+
+    assert owned("counted", {"replicas": 1}) == {".": {}, "f:replicas": {}}
+    assert owned("ready", {"ready": True}) == {".": {}, "f:ready": {}}
+
+
 def test_scale_goes_where_the_definition_says(world: World) -> None:
     paths = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
     world.make("crd", definition(subresources={"scale": paths}))

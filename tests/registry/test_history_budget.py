@@ -57,6 +57,14 @@ def test_removed_objects_count_although_no_version_of_them_was_replaced() -> Non
         follow(world, "configmap", version)
 
 
+def test_new_objects_cost_nothing_because_the_store_holds_them_anyway() -> None:
+    world = World(history_bytes=100)
+    version = world.make("configmap", config("first", LARGE))["metadata"]["resourceVersion"]
+    for number in range(120):
+        world.make("configmap", config(f"c{number}", "x"))
+    assert follow(world, "configmap", version) == 120
+
+
 def test_a_flood_of_one_kind_costs_the_watchers_of_no_other() -> None:
     world = World(history_bytes=BUDGET)
     version = world.make("secret", {"metadata": {"name": "s"}})["metadata"]["resourceVersion"]

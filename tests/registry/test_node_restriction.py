@@ -75,6 +75,20 @@ def test_the_status_of_a_claim_changes_in_what_growth_changes(cluster: World) ->
         cluster.merge("pvc", "c", {"metadata": {"labels": {"a": "b"}}}, **NODE)
 
 
+def test_a_node_tells_of_a_pod_and_leaves_its_claims_as_they_are(cluster: World) -> None:
+    claims = [{"name": "gpu", "resourceClaimTemplateName": "one-gpu"}]
+    cluster.make("pod", pod("trains", nodeName="n1", resourceClaims=claims))
+    made = {"resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "trains-gpu-x7k2p"}]}
+    cluster.merge("pod", "trains", {"status": made}, subresource="status")
+
+    told = cluster.merge("pod", "trains", {"status": {"phase": "Running"}}, subresource="status", **NODE)
+
+    assert told["status"]["phase"] == "Running"
+    other = {"resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "of-another-pod"}]}
+    with refused(403, 'node "n1" cannot update resource claim statues'):
+        cluster.merge("pod", "trains", {"status": other}, subresource="status", **NODE)
+
+
 def signing_request(name: str, signer: str = "kubernetes.io/kubelet-serving") -> Object:
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name(

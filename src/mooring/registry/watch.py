@@ -68,7 +68,6 @@ class Watch:
 
     def on_change(self, wake: Callable[[], None]) -> None:
         """Call `wake` after every change of the store until the watch is closed."""
-        self.close()
         self._stop = self._history.listen(wake)
 
     def close(self) -> None:

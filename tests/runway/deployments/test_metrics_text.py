@@ -33,6 +33,13 @@ def test_the_text_of_a_model_server_is_read() -> None:
     ]
 
 
+def test_a_value_may_follow_the_closing_brace_at_once() -> None:
+    assert read_samples('labelled{a="1"}2\nbare{}3\n') == [
+        MetricSample("labelled", {"a": "1"}, 2.0),
+        MetricSample("bare", {}, 3.0),
+    ]
+
+
 @pytest.mark.parametrize(("text", "shown"), [("NaN", "NaN"), ("+Inf", "+Inf"), ("-Inf", "-Inf"), ("1e-3", 0.001)])
 def test_what_is_no_number_is_kept_in_words(text: str, shown: float | str) -> None:
     (found,) = read_samples(f"x {text}")

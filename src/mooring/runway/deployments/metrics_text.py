@@ -67,7 +67,7 @@ def _sample(line: str) -> MetricSample | None:
             return None
         at = end
     # A closing brace needs no space before the value.
-    value = _VALUE.fullmatch(" " + line[at:] if labels or line[at - 1] == "}" else line[at:])
+    value = _VALUE.fullmatch(" " + line[at:] if line[at - 1] == "}" else line[at:])
     if value is None:
         return None
     try:
