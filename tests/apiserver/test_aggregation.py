@@ -149,7 +149,14 @@ def test_discovery_names_what_the_server_behind_has(lake: Api, files: Certificat
     assert lake.get("/apis/fish.example.com").code == 404
     register(lake, files)
     assert "fish.example.com" in groups(lake.get("/apis"))
-    assert lake.get("/apis/fish.example.com").body["preferredVersion"]["version"] == "v1"
+    shown = {"groupVersion": "fish.example.com/v1", "version": "v1"}
+    assert lake.get("/apis/fish.example.com").body == {
+        "kind": "APIGroup",
+        "apiVersion": "v1",
+        "name": "fish.example.com",
+        "versions": [shown],
+        "preferredVersion": shown,
+    }
     accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
     check(lake)
     items = lake.get("/apis", accept=accept).body["items"]

@@ -72,6 +72,13 @@ def test_no_advice_moves_a_daemon_to_another_node(fleet: World) -> None:
     assert not [path for path in edited if "affinity" in path or "nodeSelector" in path or "tolerations" in path]
 
 
+def test_a_daemon_set_for_one_node_is_not_told_to_let_the_scheduler_choose(fleet: World) -> None:
+    made = fleet.workload("DaemonSet", "agent", requests(gpu=1), pod={"nodeName": "b"})
+    (pod,) = fleet.answer(made)["pods"]
+    assert (pod["pod"], pod["lands"]) == ("default/agent-b", False)
+    assert not [each["title"] for each in pod.get("advice", ()) if "nodeName" in each["title"]]
+
+
 def test_a_daemon_set_that_chooses_no_node_names_the_nearest_label(fleet: World) -> None:
     result = fleet.explain(daemon_set(fleet, pool="gup"))
     assert result.exit_code == 0

@@ -130,6 +130,7 @@ def test_a_disagreement_is_told_and_kept_for_explain(play: Play, monkeypatch: py
     assert "default/picky: predicted left pending: 0/2 nodes are available: 2 node(s) didn't match Pod's" in output
     assert "but it was bound to a\n  kept in kept/default.picky.1.yaml.gz\n" in output
     assert "In all: 0 of 1 outcome as predicted (0.0 %); 1 otherwise.\n" in output
+    assert "\r" not in output
     replayed = CliRunner().invoke(cli, ["explain", "pod/picky", "--snapshot", "kept/default.picky.1.yaml.gz"])
     assert replayed.exit_code == 2
     assert replayed.stdout.startswith("default/picky cannot be placed: 0 of 2 nodes fit\n")
@@ -153,6 +154,10 @@ def test_a_terminal_has_one_line_that_changes(play: Play) -> None:
         play.bind("one", "a")
         while b"1 of 1 outcome as predicted" not in seen:
             seen += os.read(ours, 4096)
+        play.arrives("picky", nodeSelector={"disk": "ssd"})
+        play.bind("picky", "a")
+        while b"1 of 2 outcomes as predicted" not in seen:
+            seen += os.read(ours, 4096)
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
         seen += os.read(ours, 4096)
@@ -161,7 +166,9 @@ def test_a_terminal_has_one_line_that_changes(play: Play) -> None:
         process.wait()
         os.close(ours)
     assert b"\r\x1b[K1 of 1 outcome as predicted (100.0 %); 1 exactly" in seen
-    assert b"In all: 1 of 1 outcome as predicted" in seen
+    assert b"\r\x1b[Kdefault/picky: predicted left pending: " in seen
+    assert b"  kept in mooring-shadow/default.picky.1.yaml.gz\r\n1 of 1 outcome as predicted" in seen
+    assert b"In all: 1 of 2 outcomes as predicted" in seen
 
 
 def test_bad_input_is_one_line(play: Play) -> None:

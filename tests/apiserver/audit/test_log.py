@@ -91,6 +91,22 @@ def test_a_file_that_was_moved_away_is_made_anew(tmp_path: Path, rotate: str) ->
         assert old.read_bytes() == b"one\n"
 
 
+def test_a_pipe_in_its_place_is_let_go_until_there_is_a_file_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path, pipe = tmp_path / "audit.log", tmp_path / "pipe"
+    log = AuditLog(path)
+    path.unlink()
+    os.mkfifo(path)
+    log.append(b"one\n")
+    eventually(lambda: "is not a regular file" in caplog.text)
+    path.rename(pipe)
+    eventually(lambda: path.exists() and path.read_bytes() == b"one\n")
+    log.close()
+    held = [each.resolve() for each in Path("/proc/self/fd").iterdir()]
+    assert pipe.resolve() not in held
+
+
 def test_a_full_disk_keeps_whole_lines_and_gets_the_rest_when_it_has_room(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -235,6 +235,7 @@ def test_schemas_and_the_choices_in_them() -> None:
     }
     assert schema((24, message((2, text), (2, b"")))) == {"items": [{"type": "string"}, {}]}
     assert schema((30, message((1, 0)))) == {"additionalProperties": False}
+    assert schema((30, b"")) == {"additionalProperties": False}
 
 
 def test_fields_from_a_newer_version_are_skipped() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mooring.api.kinds import Key
-from mooring.builtin.endpoints.slices import MANAGED_BY, MANAGER, SERVICE_NAME, reconcile
+from mooring.builtin.endpoints.slices import MANAGED_BY, SERVICE_NAME, reconcile
 from mooring.builtin.endpoints.slots import slots
 from mooring.builtin.selections import SELECTIONS
 from mooring.kube.objects import Object
@@ -111,7 +111,7 @@ def test_a_slice_belongs_to_its_service_and_carries_its_labels() -> None:
         "team": "a",
         "service.kubernetes.io/headless": "",
         SERVICE_NAME: "web",
-        MANAGED_BY: MANAGER,
+        "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io",
     }
     assert metadata["ownerReferences"][0]["uid"] == "Service/default/web"
     assert metadata["name"].startswith("web-")

@@ -108,6 +108,12 @@ def test_a_little_above_the_target_is_within_the_tolerance() -> None:
     assert by_utilization(3, 100, "cpu", Tolerances(0.1, 0.01), made, metrics, "", NOW).replicas == 4
 
 
+def test_unready_pods_that_use_nothing_can_bring_the_average_within_the_tolerance() -> None:
+    metrics = levels(300, 800, 800)
+    assert by_utilization(3, 50, "cpu", USUAL, pods("urr"), metrics, "", NOW) == ReplicaCount(3, 800, 80)
+    assert by_utilization(3, 50, "cpu", Tolerances(0.1, 0.01), pods("urr"), metrics, "", NOW).replicas == 4
+
+
 @pytest.mark.parametrize(
     ("tolerances", "used", "expected"),
     [

@@ -86,15 +86,14 @@ class WebhookClient:
         # Reading the system's authorities takes long enough for others to notice.
         tls = await asyncio.to_thread(_trust, target.authority)
         destination = Destination(target.host, target.port, tls, target.name)
-        found = self._pools.setdefault(
+        self._forget_some()
+        return self._pools.setdefault(
             target, Pool(destination, few=_FEW_CONNECTIONS, most=_MAX_CONNECTIONS, most_bytes=_MAX_RESPONSE_BYTES)
         )
-        self._forget_some()
-        return found
 
     def _forget_some(self) -> None:
         """Close idle pools: addresses and authorities change, and no event says that old ones are no longer used."""
-        if len(self._pools) > _MAX_ADDRESSES:
+        if len(self._pools) >= _MAX_ADDRESSES:
             for target in [target for target, pool in self._pools.items() if pool.quiet][: _MAX_ADDRESSES // 2]:
                 self._pools.pop(target).close()
 

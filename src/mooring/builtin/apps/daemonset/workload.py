@@ -12,8 +12,9 @@ from mooring.placement.workloads.owners import Workload
 
 __all__ = ["DAEMON_SET_PODS"]
 
-# A pod is made for a node that has met these; another value makes no pod for it, or one elsewhere.
-_DECIDED: Final = ("/spec/affinity", "/spec/nodeName", "/spec/nodeSelector", "/spec/tolerations")
+# A pod is made for a node that has met these; another value makes no pod for it, or one elsewhere. A nodeName needs no
+# place here: the affinity of the pod names its node too, so that nothing comes of dropping it.
+_DECIDED: Final = ("/spec/affinity", "/spec/nodeSelector", "/spec/tolerations")
 
 
 def _expand(value: Object, namespace: str, cluster: KnownCluster) -> Expansion:
