@@ -25,7 +25,14 @@ from mooring.client.access import Access
 from mooring.client.transport import Page, Request
 from mooring.features.installation.api.installation import HelmRelease, Requester
 from mooring.features.installation.api.kinds import INSTALLATION
-from mooring.features.installation.effects import HELM_MISSING_EXIT_CODE, INSTALL, OBSERVE, HelmCommand, HelmTask
+from mooring.features.installation.effects import (
+    HELM_MISSING_EXIT_CODE,
+    INSTALL,
+    OBSERVE,
+    RECOVER,
+    HelmCommand,
+    HelmTask,
+)
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.kube.patches import merge_patch
@@ -61,7 +68,10 @@ class OneObject:
         record = {"id": run_id, "phase": "Started"}
         self.object: Object = {
             "metadata": {"name": "kaito", "uid": UID, "resourceVersion": "1"},
-            "status": {"steps": steps, "effects": {"helm-install": record, "helm-observe": record}},
+            "status": {
+                "steps": steps,
+                "effects": {f"helm-{each}": record for each in ("install", "observe", "recover")},
+            },
         }
         self.writes: list[Request] = []
 
@@ -241,6 +251,18 @@ def test_a_cancelled_run_ends_and_its_releases_are_looked_at(tmp_path: Path) -> 
     assert outcome(api)["phase"] == "Cancelled"
     assert "asked to end" in outcome(api)["output"]
     assert api.object["status"]["releases"][0]["status"] == "deployed"
+
+
+def test_a_recovery_goes_no_further_than_the_first_release_that_fails(tmp_path: Path) -> None:
+    tried = tmp_path / "tried"
+    helm = PlayedHelm(tmp_path, f"echo $2 >> {tried}; [ $2 != broken ] || {{ echo no revision of $2 >&2; exit 3; }}")
+    commands = tuple(HelmCommand(("rollback", name)) for name in ("web", "broken", "last"))
+    run = run_of(HelmTask("recover", str(helm.program), ADA, 5, commands), RECOVER)
+    api = OneObject(run.id)
+    asyncio.run(carried_out(api, run))
+    assert tried.read_text().split() == ["web", "broken"]
+    told = outcome(api, "helm-recover")
+    assert (told["phase"], told["exitCode"], told["output"]) == ("Failed", 3, "no revision of broken\n")
 
 
 def test_no_two_runs_of_an_installation_are_under_way_at_once(tmp_path: Path) -> None:

@@ -50,7 +50,8 @@ def said_of(kind: Any, markers: Markers | None = None, default: Any = msgspec.NO
 
 
 OPEN = {"x-kubernetes-preserve-unknown-fields": True}
-TEXTS = {"type": "array", "items": {"type": "string"}}
+TEXT = {"type": "string"}
+TEXTS = {"type": "array", "items": TEXT}
 CASES: list[tuple[str, Any, Markers | None, Object]] = [
     ("a truth", bool, None, {"type": "boolean"}),
     ("an integer of any size", int, None, {"type": "integer"}),
@@ -151,6 +152,16 @@ CASES: list[tuple[str, Any, Markers | None, Object]] = [
             "type": "object",
             "additionalProperties": {"type": "string"},
             "oneOf": [{"required": ["a"]}, {"required": ["b"]}],
+        },
+    ),
+    (
+        "a type of the API, whose reference may leave out the name",
+        Any,
+        Markers(of="core.v1.SecretKeySelector"),
+        {
+            "type": "object", "x-kubernetes-map-type": "atomic",
+            "properties": {"key": TEXT, "name": {**TEXT, "default": ""}, "optional": {"type": "boolean"}},
+            "required": ["key"],
         },
     ),
     ("a schema that is written out", Any, Markers(of={"type": "string"}), {"type": "string"}),

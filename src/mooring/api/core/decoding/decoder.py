@@ -24,7 +24,7 @@ Decoder = Callable[[Any], Any]
 _OMIT: Final = object()
 _RECURSIVE: Final = "apiextensions.JSONSchemaProps"
 _TIME: Final = re.compile(
-    r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}([.,]\d+)?(Z|[+-]\d{2}:\d{2})",
+    r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}([.,]\d+)?(Z|[+-]\d{2}:([0-5]\d|60))",
     re.ASCII,
 ).fullmatch
 

@@ -26,7 +26,13 @@ _PIECES: Final = (
     *((r"\d{4}", "2006"), ("-", "-"), (r"\d{2}", "01"), ("-", "-"), (r"\d{2}", "02"), ("T", "T")),
     *((r"\d{2}", "15"), (":", ":"), (r"\d{2}", "04"), (":", ":"), (r"\d{2}", "05")),
 )
-_SPANS: Final = ((5, 7, 1, 12, "month"), (8, 10, 1, 31, "day"), (11, 13, 0, 23, "hour"), (14, 16, 0, 59, "minute"))
+# Which numbers a piece may be. A day is compared with its month when everything is read.
+_SPANS: Final = {
+    "01": ("month", range(1, 13)),
+    "15": ("hour", range(24)),
+    "04": ("minute", range(60)),
+    "05": ("second", range(60)),
+}
 
 
 class _Context(NamedTuple):
@@ -152,20 +158,24 @@ def _time_refusal(text: str, layout: str) -> str:
         found = re.match(pattern, rest, re.ASCII)
         if found is None:
             return f"{head} as {go_quote(layout)}: cannot parse {go_quote(rest)} as {go_quote(name)}"
+        if span := _SPANS.get(name):
+            unit, numbers = span
+            if int(found[0]) not in numbers:
+                return f"{head}: {unit} out of range"
         rest = rest[found.end() :]
-    fraction = re.match(r"[.,]\d{6}(?!\d)" if layout == _MICRO else r"([.,]\d+)?", rest, re.ASCII)
+    fraction = re.match(r"[.,]\d{6}" if layout == _MICRO else r"([.,]\d+)?", rest, re.ASCII)
     if fraction is None:
         return f"{head} as {go_quote(layout)}: cannot parse {go_quote(rest)} as {go_quote('.000000')}"
     rest = rest[fraction.end() :]
-    zone = re.match(r"Z|[+-]\d{2}:\d{2}", rest, re.ASCII)
+    zone = re.match(r"Z|[+-](\d{2}):(\d{2})", rest, re.ASCII)
     if zone is None:
         return f"{head} as {go_quote(layout)}: cannot parse {go_quote(rest)} as {go_quote('Z07:00')}"
+    for unit, number, high in (("minute", zone[2], 60), ("hour", zone[1], 24)):
+        if number and int(number) > high:
+            return f"{head}: time zone offset {unit} out of range"
     if rest[zone.end() :]:
         return f"{head}: extra text: {go_quote(rest[zone.end() :])}"
-    for start, end, low, high, name in _SPANS:
-        if not low <= int(text[start:end]) <= high:
-            return f"{head}: {name} out of range"
-    if decode("ObjectMeta", {"creationTimestamp": text}) is None and layout == _RFC3339:
+    if decode("ObjectMeta", {"creationTimestamp": text}) is None:
         return f"{head}: day out of range"
     return ""
 
