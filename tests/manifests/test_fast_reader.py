@@ -156,6 +156,17 @@ def test_replicas_share_even_what_is_too_long_to_be_remembered_by_its_text() -> 
     assert first.spec.node_selector is second.spec.node_selector
 
 
+def test_replicas_share_a_long_container_beside_one_that_differs() -> None:
+    sidecar = {"name": "proxy", "env": [{"name": f"SETTING_{number}", "value": "x" * 60} for number in range(100)]}
+    reader = ViewReader()
+    first, second = (
+        as_view(reader, to_yaml({"spec": {"containers": [{"name": "main", "image": image}, sidecar]}}), Pod)
+        for image in ("web:1", "web:2")
+    )
+    assert [pod.spec.containers[0].image for pod in (first, second)] == ["web:1", "web:2"]
+    assert first.spec.containers[1] is second.spec.containers[1]
+
+
 PODS = pods()
 DAMAGE = st.sampled_from(
     [

@@ -10,7 +10,7 @@ import pytest
 from bench.fleet import write
 from mooring.api.core.views import Pod
 from mooring.manifests import ManifestError, Views, pieces, read_objects, read_views
-from mooring.manifests.parallel import pieces_of
+from mooring.manifests.parallel import pieces_of, read_in_parallel
 from mooring.placement.snapshot import VIEWS
 
 PODS: Views = {("v1", "Pod"): Pod}
@@ -46,6 +46,11 @@ def test_pieces_give_the_same_objects_with_the_same_places(
     monkeypatch.setattr(pieces, "MIN_SIZE", 1 << 40)
     assert in_pieces == read(fleet)
     assert len(in_pieces) > 400
+
+
+def test_no_piece_is_left_to_the_ordinary_reader(fleet: Path, small_is_large: None) -> None:
+    # It would read them as well, only later.
+    assert list(read_in_parallel(fleet, pieces_of(fleet), VIEWS)) == read(fleet)
 
 
 def test_pieces_give_whole_objects_beside_views(

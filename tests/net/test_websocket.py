@@ -143,6 +143,25 @@ async def test_a_server_that_stops_ends_its_streams_at_once() -> None:
 
 
 @awaited
+async def test_nothing_is_sent_after_either_end_has_closed() -> None:
+    async def closing(scope: Scope, receive: Receive, send: Send) -> None:
+        await accept_websocket(scope, ["quiet"]).close(1001, "going away")
+
+    async with serving(closing) as (_, where):
+        socket = await dialled(where, "quiet")
+        async with asyncio.timeout(5):
+            assert await socket.receive() is None
+        with pytest.raises(ConnectionResetError):
+            await socket.send(b"late")
+
+    async with serving(echo) as (_, where):
+        socket = await dialled(where, "quiet")
+        await socket.close()
+        with pytest.raises(ConnectionResetError):
+            await socket.send(b"late")
+
+
+@awaited
 async def test_a_reader_that_sleeps_makes_the_writer_wait() -> None:
     written = 0
 

@@ -88,6 +88,11 @@ def test_parameters_are_set_after_their_cell_and_move_no_index(story: Execution)
     assert story.notebook["metadata"]["mooring"] == {"parameters": {"size": [1, None, {"a": True}]}}
 
 
+def test_parameters_are_there_from_the_first_cell_on_where_none_is_tagged(tmp_path: Path) -> None:
+    found = executed(tmp_path, "size", "size * 2", parameters={"size": 21})
+    assert [output_text(cell) for cell in found.notebook["cells"]] == ["21", "42"]
+
+
 def test_cells_run_in_the_folder_of_the_notebook(story: Execution) -> None:
     assert output_text(story.notebook["cells"][4]) == '"from the notebook\'s folder"'
 

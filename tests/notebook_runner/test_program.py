@@ -55,7 +55,13 @@ def test_a_run_ends_with_its_artefact_and_its_result(runner: Path, tmp_path: Pat
     status, log, result = run(runner, settings)
     assert (status, result["outcome"], result["reason"]) == (0, "Passed", "ValidationComplete")
     assert result["message"] == "2 of 2 code cells succeeded (100.0%); 3 of 3 match the golden notebook"
-    assert result["comparisonResult"]["result"] == "matched"
+    assert result["comparisonResult"] == {
+        "strategy": "normalized",
+        "result": "matched",
+        "totalCells": 3,
+        "matchedCells": 3,
+        "mismatchedCells": 0,
+    }
     assert result["statistics"] == {"totalCells": 3, "codeCells": 2, "failedCells": 0}
     assert set(result["environment"]) >= {"python", "nbclient", "kernel"}
     assert log.splitlines()[-1] == "-----END MOORING NOTEBOOK RESULT-----"

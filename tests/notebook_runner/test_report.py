@@ -83,6 +83,15 @@ def test_a_page_is_light_and_dark_and_links_every_cell() -> None:
     assert 'id="cell-1"' in page
 
 
+def test_a_page_tells_cells_that_succeeded_from_those_that_failed_or_were_not_run() -> None:
+    ran = notebook("1", "1/0", "2", "3")
+    outcomes = (CellOutcome(0, "Success"), CellOutcome(1, "Failure"), CellOutcome(2, "Skipped"))
+    verdict = RunResult("Failed", "NotebookExecutionFailed", "", outcomes, None, 4, 4, 1)
+    page = report_page("a.ipynb", ran, None, verdict, RunnerSettings("x"))
+    assert re.findall(r'id="cell-\d"><header><i class="i (\w+)">', page) == ["ok", "bad", "off", "off"]
+    assert re.findall(r'href="#cell-\d"><i class="i (\w+)">', page) == ["ok", "bad", "off", "off"]
+
+
 def test_a_difference_is_shown_with_both_images() -> None:
     one, other = png(1), png(2)
     page = page_of(notebook(code("", shown({"image/png": one}))), notebook(code("", shown({"image/png": other}))))

@@ -66,9 +66,7 @@ class WebSocket:
         return None
 
     async def send(self, data: bytes, opcode: Opcode = Opcode.BINARY) -> None:
-        """Send a message. Raises ConnectionResetError when the peer has gone."""
-        if self._closed:
-            raise ConnectionResetError("the WebSocket is closed")
+        """Send a message. Raises ConnectionResetError when the peer has gone or either end has closed."""
         await self._stream.write(frame_bytes(opcode, data, os.urandom(4) if self._client else b""))
 
     async def close(self, code: int = _NORMAL, reason: str = "") -> None:

@@ -106,6 +106,17 @@ def test_a_gpu_that_fails_is_not_given_out_but_stays_in_the_capacity(tmp_path: P
     assert registration.machine.allocatable["nvidia.com/gpu"] == "1"
 
 
+def test_the_node_says_at_its_next_renewal_that_a_gpu_has_failed(tmp_path: Path) -> None:
+    async def main() -> None:
+        registration = Home(tmp_path, "", gpu(0), gpu(1)).registration
+        assert (await registration.ensure())["status"]["allocatable"]["nvidia.com/gpu"] == "2"
+        registration.observe_gpus([gpu(1)])
+        status = (await registration.ensure())["status"]
+        assert (status["capacity"]["nvidia.com/gpu"], status["allocatable"]["nvidia.com/gpu"]) == ("2", "1")
+
+    asyncio.run(main())
+
+
 async def first_line(at: Home, name: str) -> str:
     """What a pod says first; it runs before it has said anything."""
     async with asyncio.timeout(WAIT_SECONDS):

@@ -133,6 +133,8 @@ def test_the_last_words_are_the_end_of_the_log(tmp_path: Path) -> None:
         log.close()
 
     asyncio.run(main())
+    # As many lines as a kubelet takes.
+    assert last_words(tmp_path / "0.log").splitlines() == [f"line {number}" for number in range(120, 200)]
     assert last_words(tmp_path / "0.log", lines=2) == "line 198\nline 199\n"
     assert last_words(tmp_path / "0.log", size=5) == " 199\n"
     assert last_words(tmp_path / "none") == ""

@@ -81,6 +81,24 @@ def test_a_pod_that_is_deleted_is_asked_first_and_leaves_nothing_behind(tmp_path
     play(story, tmp_path)
 
 
+def test_whoever_watches_sees_how_a_deleted_pod_ended(tmp_path: Path) -> None:
+    async def story(at: Home) -> None:
+        at.pod("web", shell("trap 'exit 3' TERM; echo up; while true; do sleep 0.05; done"))
+        await at.phase("web", "Running")
+        path, _ = at.agent.log_of("default", "web", "main", previous=False)
+        await at.until(lambda: b"up" in path.read_bytes(), "it is up")
+        pods = at.registry.resource("v1", "Pod")
+        watch = at.registry.watch(pods, resource_version=at.get("web")["metadata"]["resourceVersion"])
+        at.delete("web")
+        await at.gone("web")
+        last = watch.poll()[-1]
+        (ended,) = last.object["status"]["containerStatuses"]
+        assert (last.type, last.object["status"]["phase"]) == ("DELETED", "Failed")
+        assert ended["state"]["terminated"]["exitCode"] == 3
+
+    play(story, tmp_path, problem="none")
+
+
 @needs_sandbox
 def test_the_log_of_the_run_before_can_be_read(tmp_path: Path) -> None:
     async def story(at: Home) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from mooring.nodes.process.kubelet import EVENT_COMPONENT
 from mooring.nodes.process.pods.references import reference_to
+from mooring.nodes.process.pods.status_writer import StatusWriter
 from mooring.runtime.events.broadcaster import EventBroadcaster
 from mooring.runtime.events.recorder import EventRecorder
 from tests.nodes.process.home import LINUX, NODE, Home, play, shell
@@ -31,6 +32,29 @@ def test_a_status_gets_through_while_others_write_to_the_pod(tmp_path: Path) -> 
         assert at.get("busy")["metadata"]["annotations"] == {"number": str(number)}
 
     play(story, tmp_path, problem="none")
+
+
+def test_nothing_is_written_to_another_pod_that_has_the_name_by_now(tmp_path: Path) -> None:
+    async def main() -> None:
+        at = Home(tmp_path, "")
+        first = at.pod("web", shell("true"))
+        at.delete("web", grace=0)
+        second = at.pod("web", shell("true"))
+        told: list[str] = []
+        # It is asked for one status, and for no other once the pod is known to be gone.
+        statuses = iter([{"phase": "Failed"}])
+        writer = StatusWriter(
+            at.transport,
+            pod=lambda: first,
+            status=lambda: next(statuses),
+            seen=lambda found: told.append(found["metadata"]["uid"]),
+            gone=lambda: told.append("gone"),
+        )
+        await writer.flush()
+        assert told == ["gone"]
+        assert at.get("web") == second
+
+    asyncio.run(main())
 
 
 def test_the_same_thing_said_again_is_counted(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from mooring.testing.controllers import whole_control_plane
 from mooring.testing.crashes import survives_every_crash
 from tests.builtin.serving import LABELS, port, service
 from tests.builtin.town import Town, condition
-from tests.nodes.stages.objects import PENDING, setting, stage
+from tests.nodes.stages.objects import PENDING, READINESS, setting, stage
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "stages"
 
@@ -198,6 +198,17 @@ def test_a_node_that_flaps() -> None:
         town.run(30)
         readiness.append(condition(town.get("Node", "a"), "Ready")["status"])
     assert readiness == ["True", "False", "True", "True", "False", "True"]
+
+
+def test_the_heartbeat_of_a_stage_goes_on_without_keeping_time_moving() -> None:
+    beat = 'conditions: [{type: Ready, status: "True", lastHeartbeatTime: {{ Now | Quote }}}]'
+    ready = (READINESS, "In", ["True"])
+    beating = stage("beat", ready, kind="Node", delay={"durationMilliseconds": 7000}, next=setting(beat))
+    busy = pod("p")
+    busy["metadata"]["annotations"] = {"mooring.dev/duration": "19s"}
+    town = staged(node("a"), busy, stages=[beating], settled=True)
+    assert town.elapsed() == 20
+    assert condition(town.get("Node", "a"), "Ready")["lastHeartbeatTime"] == "2026-01-01T00:00:14Z"
 
 
 @pytest.mark.parametrize("name", ["slow-image-pull", "slow-start"])

@@ -7,11 +7,10 @@ import logging
 from collections.abc import Callable
 from typing import Any, Final
 
-from mooring.client.transport import Request
+from mooring.client.transport import AsyncTransport, Request
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.kube.status import ApiError, ConflictError, NotFoundError
-from mooring.nodes.process.node_context import NodeContext
 from mooring.nodes.process.registration import MANAGER
 
 __all__ = ["StatusWriter"]
@@ -29,14 +28,14 @@ class StatusWriter:
 
     def __init__(
         self,
-        context: NodeContext,
+        transport: AsyncTransport,
         *,
         pod: Callable[[], Object],
         status: Callable[[], Object],
         seen: Callable[[Object], None],
         gone: Callable[[], None],
     ) -> None:
-        self._context = context
+        self._transport = transport
         self._pod, self._status, self._seen, self._gone = pod, status, seen, gone
         self._news = asyncio.Event()
 
@@ -78,7 +77,7 @@ class StatusWriter:
         pause = _RETRY_RANGE_SECONDS[0]
         while True:
             try:
-                await self._context.transport.write(request)
+                await self._transport.write(request)
                 return
             except (NotFoundError, ConflictError):
                 # It is gone, or another one has its name by now.
@@ -94,7 +93,7 @@ class StatusWriter:
             return
         meta = pod["metadata"]
         self._seen(
-            await self._context.transport.write(
+            await self._transport.write(
                 Request(
                     "patch",
                     "v1",
@@ -114,7 +113,7 @@ class StatusWriter:
         """Read the pod again after a conflict; False if it is gone or another pod has its name."""
         meta = self._pod()["metadata"]
         try:
-            found = await self._context.transport.get("v1", "Pod", meta["namespace"], meta["name"])
+            found = await self._transport.get("v1", "Pod", meta["namespace"], meta["name"])
         except NotFoundError:
             self._gone()
             return False

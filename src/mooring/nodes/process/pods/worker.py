@@ -83,7 +83,7 @@ class PodWorker:
         # How a pod ended that was over before is not for this node to say, which may never have seen it.
         self._silent = self.pod.over
         self._status_writer = StatusWriter(
-            context,
+            context.transport,
             pod=lambda: self.spec,
             status=self._status,
             seen=self.update,
