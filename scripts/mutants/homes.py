@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 # Packages that have tests elsewhere as well: rules of kinds show in what the registry answers and are held to the words
-# of a real server, processes and agents are started by commands, controllers read through clients, and builders are
-# used by the tests of all that they build.
+# of a real server, processes and agents are started by commands, which also show what placement says, controllers read
+# through clients, and builders are used by the tests of all that they build.
 _ELSEWHERE = {
     "agents": ("cli",),
     "api": ("registry", "conformance"),
@@ -14,9 +14,12 @@ _ELSEWHERE = {
     "catalog.py": ("runtime", "cli"),
     "client": ("runtime",),
     "kube": ("registry",),
+    "net": ("nodes",),
+    "placement": ("cli",),
     "registry": ("conformance",),
+    "runway": ("cli",),
     "supervisor": ("cli", "runtime"),
-    "testing": ("features", "placement", "plan", "runtime"),
+    "testing": ("api", "features", "placement", "plan", "runtime"),
     "workloads": ("builtin",),
     "__main__.py": ("cli",),
 }
