@@ -82,6 +82,14 @@ def test_the_page_of_a_plan_with_a_job_that_finds_no_node(tmp_path: Path) -> Non
     assert done.stdout == GOLDEN.read_text(encoding="utf-8")
 
 
+def test_a_job_that_still_waits_at_the_horizon_says_for_what() -> None:
+    work = [PlannedWorkload(notebook_job("big", gpu=1), "work.yaml")]
+    plan = make_plan(SimulatedCluster(FLEET[:1]), work, "default", timedelta(seconds=30))
+    (said,) = plan.unfinished
+    reason = "no node can take pod big-validation: cpu-1 (needs 1 nvidia.com/gpu, has none); what would help: "
+    assert said.startswith(f"NotebookValidationJob default/big: {reason}")
+
+
 def test_repositories_are_cloned_in_the_image_that_the_flag_names() -> None:
     for settings in ({}, {"git-init-image": "registry.example.com/git:1"}):
         (pod,) = planned(notebook_job(), **settings).pods

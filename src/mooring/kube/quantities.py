@@ -158,7 +158,8 @@ class Quantity:
     def _compare(self, other: "Quantity") -> int:
         left, right = self.mantissa, other.mantissa
         if self.exponent != other.exponent:
-            if left == 0 or right == 0 or (left < 0) != (right < 0):
+            # Where one is zero or their signs differ, scale does not matter.
+            if left * right <= 0:
                 return (left > right) - (left < right)
             # Exponents may be astronomic, so magnitudes are compared before anything is scaled.
             gap = (len(str(abs(left))) + self.exponent) - (len(str(abs(right))) + other.exponent)

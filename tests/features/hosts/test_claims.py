@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from mooring.catalog import CATALOG
 from mooring.features.hosts.api.names import BYOMACHINE_NAME, CLUSTER_NAME, PAUSED
 from mooring.features.hosts.simulated.controller import LOST
 from mooring.testing.hosts import byo_host, put_machine
@@ -134,6 +135,17 @@ def test_a_selector_without_a_host_names_the_nearest_labels_and_is_not_tried_aga
     steps = world.simulation.steps
     world.run(600)
     assert world.simulation.steps == steps
+
+
+def test_a_machine_on_its_way_is_told_with_what_it_waits_for() -> None:
+    world = HostWorld(labelled("node10", "worker"))
+    put_machine(world.simulation, "m", GPU)
+    assert CATALOG.progress(world.get("ByoMachine", "m")) == "no host is claimed yet"
+    world.run()
+    assert "no ByoHost matches purpose=gpu" in CATALOG.progress(world.get("ByoMachine", "m"))
+    world.label("node10", purpose="gpu")
+    world.run()
+    assert CATALOG.progress(world.get("ByoMachine", "m")) == ""
 
 
 def test_a_silent_host_is_not_claimed_and_says_so() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mooring.features.hosts.api.names import CLEANUP_STARTED_AT, UNREGISTERING
+from mooring.features.hosts.api.names import API_VERSION, CLEANUP_STARTED_AT, UNREGISTERING
 from mooring.features.hosts.simulated.controller import LOST
 from mooring.testing.hosts import byo_host, put_machine
 from tests.features.hosts.world import HostWorld, labelled
@@ -32,6 +32,17 @@ def test_a_released_host_serves_the_next_pool_without_a_trace_of_the_last() -> N
     assert "purpose" not in labels
     conditions = [each["type"] for each in world.get("ByoHost", "a")["status"]["conditions"]]
     assert "HostClean" not in conditions, "that the host was clean before says nothing of now"
+
+
+def test_a_host_is_available_from_the_moment_of_its_release() -> None:
+    world = claimed()
+    registry = world.simulation.registry
+    watch = registry.watch(registry.resource(API_VERSION, "ByoHost"), resource_version=str(registry.revision))
+    world.delete("ByoMachine", "m")
+    world.run()
+    statuses = [each.object["status"] for each in watch.poll()]
+    assert {each["phase"] for each in statuses} == {"Claimed", "Cleaning", "Available"}
+    assert {each["phase"] for each in statuses if "lastReleasedTime" in each} == {"Available"}
 
 
 def test_a_dead_agent_is_waited_for_and_then_the_host_is_out_of_use_until_it_is_clean() -> None:

@@ -173,6 +173,7 @@ def test_helm_takes_as_many_levels_as_are_let_through(chart: Path) -> None:
         ({"": 1}, "values: a value must have a name; Helm has none for the empty one"),
         ({"a": {"b": b"x"}}, "values.a.b: is of type bytes, which no value of a chart has"),
         ({"a": "\ud800"}, "values.a: holds '\\ud800', which is no text: half of a surrogate pair"),
+        ({"a": "\udfff"}, "values.a: holds '\\udfff', which is no text: half of a surrogate pair"),
         ({"a": "x\0"}, "values.a: holds 'x\\x00', which no command line can: a NUL character"),
         (nested(MAX_DEPTH + 1), "is nested deeper than 30 levels, which is as far as Helm goes"),
     ],

@@ -29,6 +29,35 @@ def test_machines_become_nodes_of_their_pool() -> None:
     assert world.get("Cluster", "my-cluster")["status"]["workers"]["readyReplicas"] == 2
 
 
+def test_a_machine_follows_its_node() -> None:
+    world = PoolWorld(machine_deployment(replicas=1), hosts=workers("a"))
+    world.run()
+    (name,) = world.all("Machine")
+    told = world.condition("Machine", name, "NodeReady")
+    assert (told["status"], told["reason"]) == ("True", "NodeReady")
+    world.annotate("Node", "a", {"mooring.dev/lost": "yes"})
+    silent = {"type": "Ready", "status": "Unknown", "message": "it is not heard of"}
+    world.patch("Node", "a", {"status": {"conditions": [silent]}}, "status")
+    world.run(1)
+    told = world.condition("Machine", name, "NodeReady")
+    assert (told["status"], told["message"]) == ("False", "Node a is not ready: it is not heard of")
+
+
+def test_a_pool_tells_how_it_was_scaled() -> None:
+    world = PoolWorld(machine_deployment(replicas=1), hosts=workers("a", "b", "c"))
+    world.run()
+    (name,) = world.all("MachineSet")
+    world.change(replicas=3)
+    world.run()
+    world.change(replicas=2)
+    world.run()
+    assert set(world.told("SuccessfulScale")) == {
+        f"Scaled up MachineSet {name} from 0 to 1",
+        f"Scaled up MachineSet {name} from 1 to 3",
+        f"Scaled down MachineSet {name} from 3 to 2",
+    }
+
+
 def test_the_three_objects_of_a_machine_have_one_name_and_belong_to_it() -> None:
     world = PoolWorld(machine_deployment(replicas=1), hosts=workers("a"))
     world.run()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from mooring.catalog import CATALOG
 from mooring.features.notebooks.metrics import UNSCHEDULABLE_PODS
 from mooring.kube.objects import Object
 from mooring.testing.builders import node, pod
@@ -34,6 +35,16 @@ def test_a_taint_that_exists_is_tolerated_and_one_of_another_value_is_not() -> N
         "no node can take pod train-validation: gpu (taint nvidia.com/gpu=True:NoSchedule is not tolerated); "
         'what would help: Correct the value of toleration 0 from "true" to "True"'
     )
+
+
+def test_of_a_pod_that_is_gone_is_told_when_the_next_one_comes_and_not_what_it_waited_for() -> None:
+    world = NotebookWorld(notebook_job(selector={"disk": "ssd"}), run=False)
+    world.run(10)
+    assert "no node can take pod train-validation" in CATALOG.progress(world.job())
+    world.delete("Pod", "train-validation")
+    world.run(5)
+    told = CATALOG.progress(world.job())
+    assert told.startswith("attempt 1 of 3 failed: pod train-validation was deleted before it reported; the next one")
 
 
 def test_what_would_help_is_a_change_for_a_node_where_the_notebook_runs() -> None:

@@ -80,6 +80,18 @@ def test_a_node_that_is_relabelled_is_told() -> None:
     assert town.told("NodesReady")[-1] == "Enough Nodes are ready: 2 of 2 matching nodes are ready, 2 are required"
 
 
+def test_what_a_pod_that_serves_has_got_over_is_not_what_the_workspace_waits_for() -> None:
+    town = WorkspaceTown(gpu_node("a"), workspace(gpu=1))
+    before = {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}
+    (serving,) = town.get("Pod", "llm-0")["status"]["containerStatuses"]
+    status = {"containerStatuses": [{**serving, "lastState": before}]}
+    town.patch("Pod", "llm-0", {"status": status}, "status")
+    town.relabel("a", apps="web")
+    town.run()
+    assert town.get("StatefulSet", "llm")["status"]["readyReplicas"] == 1
+    assert town.condition("InferenceReady")[:2] == ("False", "WorkspaceInferenceStatusPending")
+
+
 def test_a_node_that_is_deleted_is_told() -> None:
     town = WorkspaceTown(gpu_node("a"), gpu_node("b"), workspace(gpu=1, count=2))
     town.delete("Node", "b")

@@ -115,6 +115,12 @@ def test_an_item_goes_with_its_only_applier_and_stays_with_what_others_set_in_it
     assert world.spec == {"parts": [{"name": "p", "tags": ["t"]}], "replicas": 1}
 
 
+def test_a_field_of_an_item_goes_when_it_is_applied_no_more_and_the_item_stays() -> None:
+    sized = World().applied("a", thing(parts=[{"name": "p", "size": 1}, {"name": "q", "size": 2}]))
+    world = sized.applied("a", thing(parts=[{"name": "p"}, {"name": "q", "size": 2}]))
+    assert world.spec == {"parts": [{"name": "p"}, {"name": "q", "size": 2}]}
+
+
 def test_items_of_a_set_come_and_go_one_by_one() -> None:
     world = World().applied("a", thing(tags=["x", "y"])).applied("b", thing(tags=["y", "z"]))
     assert world.spec["tags"] == ["x", "y", "z"]

@@ -78,6 +78,7 @@ def test_an_expression_says_what_it_says_to_kubernetes(expression: str) -> None:
         ),
         ("device.drivr == ''", "undefined field 'drivr'"),
         ("1 == 1.0", "found no matching overload for '_==_' applied to '(int, double)'"),
+        ("[[]].all(x, x == [x])", "overload for '_==_' applied to '(list(dyn), list(list(dyn)))'"),
         ("1 < 1.5 && nobody", "undeclared reference to 'nobody'"),
         ("1 +", "ERROR: <input>:1:4: Syntax error"),
         ("!" + "(" * 40 + "true" + ")" * 40, "ERROR: <input>:-1:0: expression recursion limit exceeded: 32"),

@@ -73,6 +73,14 @@ def test_a_rule_counts_once_for_each_value_that_an_object_may_have() -> None:
     )
 
 
+def test_a_list_whose_items_are_unknown_may_be_joined_to_nothing() -> None:
+    rule = "self.text.replace(dyn(self.list).join(), 'ab').contains(self.text)"
+    fields = {"text": {"type": "string", "maxLength": 20000}, "list": items(maxItems=5)}
+    spec = {"type": "object", "properties": fields, "x-kubernetes-validations": [{"rule": rule}]}
+    (error, *_) = told(definition(spec))
+    assert "estimated rule cost exceeds budget by factor of 19.2x" in error
+
+
 def test_a_schema_that_is_stored_already_is_not_asked_for_the_cost_of_each_rule_again() -> None:
     text = {"type": "string", "x-kubernetes-validations": [{"rule": "self == 'x'"}]}
     schema = definition({"type": "array", "maxItems": 10_000_000, "items": text})

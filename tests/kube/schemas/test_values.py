@@ -146,6 +146,12 @@ def test_unknown_fields_are_named_with_their_paths() -> None:
     ]
 
 
+def test_inside_of_an_object_metadata_is_a_field_like_any_other() -> None:
+    value = thing(inner={"deep": True, "kind": "Inner", "metadata": {"name": "b"}})
+    assert unknown_fields(SCHEMA, value) == ['unknown field "spec.inner.kind"', 'unknown field "spec.inner.metadata"']
+    assert prune(SCHEMA, value)["spec"] == {"name": "abc", "inner": {"deep": True}}
+
+
 def test_pruning_keeps_what_it_is_told_to_keep() -> None:
     value = thing(bogus=1, free={"kept": {"too": 1}, "a": "b"})
     assert prune(SCHEMA, value)["spec"] == {"name": "abc", "free": {"kept": {"too": 1}, "a": "b"}}

@@ -49,10 +49,6 @@ def _progress(obj: Object) -> str:
     status = obj.get("status") or {}
     if status.get("phase") == "Succeeded":
         return ""
-    if status.get("phase") != "Failed":
-        for condition in status.get("conditions") or ():
-            if condition["type"] == "Placeable" and condition["status"] == "False":
-                return str(condition["message"])
     return str(status.get("message") or "its pod is not there yet")
 
 

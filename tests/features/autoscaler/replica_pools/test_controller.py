@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
+from mooring.kube.times import moment
 from mooring.testing.hosts import byo_host, byo_machine_template
 from mooring.testing.replica_pools import KEY, replica_pod, replica_pods, replica_policy, serving_host
 from mooring.testing.scaled_pools import scaled_pool
@@ -202,6 +205,18 @@ def test_a_lost_host_is_replaced_by_a_free_one() -> None:
     assert len(world.nodes_with("serve-0")) == 2
     assert lost not in world.nodes_with("serve-0")
     assert f"node {lost} is not ready: Machine " in world.told("HostLost")[0]
+
+
+def test_a_lost_host_is_given_up_at_the_very_end_of_its_time() -> None:
+    world = ReplicaPoolWorld(*replica_pods("serve-0"), hosts=["a", "b", "c"])
+    world.settle()
+    world.annotate("ByoHost", "a", LOST)
+    world.annotate("Node", "a", LOST)
+    world.wait(120)
+    (since,) = (each for each in world.get("Node", "a")["status"]["conditions"] if each["type"] == "Ready")
+    world.wait(25 * 60)
+    (told,) = (each for each in world.all("Event").values() if each["reason"] == "HostLost")
+    assert moment(told["firstTimestamp"]) - moment(since["lastTransitionTime"]) == timedelta(minutes=20)
 
 
 def test_a_lost_host_without_another_in_its_place_is_waited_for() -> None:

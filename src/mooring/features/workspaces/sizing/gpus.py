@@ -62,7 +62,7 @@ def gpus_of_instance_type(known: InstanceType) -> NodeGpus:
     return NodeGpus(known.gpus, known.memory_gib, known.gpu_model)
 
 
-def partitioned(node: NodeGpus, *, count: int = 0, profile: str = "") -> NodeGpus:
+def partitioned(node: NodeGpus, *, count: int, profile: str) -> NodeGpus:
     """The part of a node's GPUs that one pod gets: `count` whole ones, or one slice of a MIG profile."""
     if profile:
         found = _MIG_PROFILE(profile)
