@@ -70,8 +70,11 @@ class Ledger:
             assert not secret, f"host {name} was claimed while it still had a Secret"
             assert not cleaning, f"host {name} was claimed while it was being cleaned"
             claimer = self._registry.find(API_VERSION, "ByoMachine", "default", ref["name"])
-            wanted = {} if claimer is None else claimer["spec"].get("selector", {}).get("matchLabels", {})
-            assert wanted.items() <= host["metadata"]["labels"].items(), f"host {name} went to the wrong pool"
+            # What both agreed on is taken back whatever its labels are, after a decision on an old view gave it away.
+            agreed = {"name": name, "uid": uid, "claimed": True}
+            if claimer is not None and claimer["status"].get("hostRef") != agreed:
+                wanted = claimer["spec"].get("selector", {}).get("matchLabels", {})
+                assert wanted.items() <= host["metadata"]["labels"].items(), f"host {name} went to the wrong pool"
         self._claimers[uid] = now
         if secret and not cleaning:
             assert ref, f"host {name} has a Secret and no machine"
