@@ -21,14 +21,13 @@ from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.kube.patches import json_patch
 from mooring.kube.patches.equality import same
-from mooring.kube.prometheus import exposition
 from mooring.kube.status import ApiError
 from mooring.registry import CheckedStorage, Registry
 from mooring.runtime.dispatcher.store import Store
 from mooring.runtime.reads import named
 from mooring.runtime.view import View
 from mooring.runtime.webhooks.application import WebhookApplication
-from mooring.runtime.webhooks.configuration import admit_path, configurations, hook_entry
+from mooring.runtime.webhooks.configuration import configurations, hook_entry
 from mooring.runtime.webhooks.direct import install
 from mooring.runtime.webhooks.model import Admitted, Denied, Rule, Webhook, WebhookRequest
 from mooring.runtime.webhooks.reviews import read_review, write_review
@@ -294,28 +293,6 @@ def test_a_function_that_fails_refuses_or_lets_pass_as_its_policy_says(
             "says more",
         )
     assert [record.getMessage() for record in caplog.records] == ["webhook b.example.com failed: KeyError('replicas')"]
-
-
-def test_a_served_function_that_fails_is_counted_and_its_caller_told(caplog: pytest.LogCaptureFixture) -> None:
-    def broken(request: WebhookRequest, view: View) -> Admitted | Denied:
-        raise KeyError("replicas")
-
-    hook = Webhook("b.example.com", "validating", broken, GUARD.rules)
-    application = WebhookApplication((hook,), (), {}, AsyncInProcess(Registry(now=NOW, seed=1), now), now)
-    answers: list[Any] = []
-
-    async def receive() -> Any:
-        return {"type": "http.request", "body": sent()}
-
-    async def send(message: Any) -> None:
-        answers.append(message)
-
-    asyncio.run(application({"type": "http", "method": "POST", "path": admit_path(hook)}, receive, send))
-
-    assert (answers[0]["status"], answers[1]["body"]) == (500, b"b.example.com failed; its log says more\n")
-    assert [record.getMessage() for record in caplog.records] == ["webhook b.example.com failed: KeyError('replicas')"]
-    counted = 'mooring_webhook_reviews_total{webhook="b.example.com",answer="failed"} 1'
-    assert counted in exposition((application.reviews,))
 
 
 def test_a_registry_converts_by_the_function(registry: Registry) -> None:
