@@ -72,7 +72,7 @@ class Ledger:
             claimer = self._registry.find(API_VERSION, "ByoMachine", "default", ref["name"])
             # What both agreed on is taken back whatever its labels are, after a decision on an old view gave it away.
             agreed = {"name": name, "uid": uid, "claimed": True}
-            if claimer is not None and claimer["status"].get("hostRef") != agreed:
+            if claimer is not None and claimer.get("status", {}).get("hostRef") != agreed:
                 wanted = claimer["spec"].get("selector", {}).get("matchLabels", {})
                 assert wanted.items() <= host["metadata"]["labels"].items(), f"host {name} went to the wrong pool"
         self._claimers[uid] = now
