@@ -17,9 +17,9 @@ import pytest
 
 from mooring.client.transport import Request
 from mooring.kube.objects import Object
-from mooring.runtime.drivers.faults import Faults
 from mooring.testing.controllers import whole_control_plane
 from mooring.testing.simulations import checked_simulation
+from tests.simulations.extent import FULL, Extent
 
 CPU = {"500m": 500, "2": 2000}
 NODE_CPU = 8000
@@ -28,15 +28,15 @@ NODE_CPU = 8000
 class World:
     """A simulation of everything, with random workloads in two namespaces."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, extent: Extent = FULL) -> None:
         self.draw = Random(seed)
-        self.simulation = checked_simulation(whole_control_plane(), seed=seed, faults=Faults.everything(0.04))
+        self.simulation = checked_simulation(whole_control_plane(), seed=seed, faults=extent.faults(0.04, seed))
         self.registry = self.simulation.registry
         self.bound: dict[str, str] = {}
-        for number in range(self.draw.randrange(3, 7)):
+        for number in range(extent.of(self.draw.randrange(3, 7), self.draw)):
             self.create("v1", "Node", _node(number))
         self.create("v1", "Namespace", {"metadata": {"name": "doomed"}})
-        for number in range(self.draw.randrange(2, 5)):
+        for number in range(extent.of(self.draw.randrange(2, 5), self.draw)):
             self.workload(f"w{number}", self.draw.choice(["default", "default", "doomed"]))
 
     def create(self, api_version: str, kind: str, obj: Object) -> None:
@@ -144,11 +144,11 @@ def _template(app: str, cpu: str) -> Object:
 
 
 @pytest.mark.parametrize("seed", range(200))
-def test_a_disturbed_world_comes_to_rest_as_it_should(seed: int) -> None:
-    world = World(seed)
-    world.run(3)
+def test_a_disturbed_world_comes_to_rest_as_it_should(seed: int, extent: Extent = FULL) -> None:
+    world = World(seed, extent)
+    world.run(extent.of(3, world.draw))
     world.disturb()
-    world.run(7)
+    world.run(extent.of(7, world.draw))
     world.lose("n0", None)
     world.simulation.quiet()
     ended = world.simulation.run(timedelta(hours=1))

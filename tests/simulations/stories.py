@@ -26,6 +26,7 @@ from tests.features.workspaces.test_disturbed import (
     test_a_disturbed_deletion_leaves_nothing_but_what_was_brought as deleted_workspaces,
 )
 from tests.features.workspaces.test_disturbed import test_a_disturbed_workspace_ends_as_it_should as workspaces
+from tests.simulations.extent import Extent, drawn
 
 # None of these is a test of this module.
 __test__ = False
@@ -33,19 +34,23 @@ __test__ = False
 Story = Callable[[int], None]
 
 
-def _replica_pools(seed: int) -> None:
+def _sized(story: Callable[[int, Extent], None]) -> Story:
+    return lambda seed: story(seed, drawn(seed))
+
+
+def _replica_pools(seed: int, extent: Extent) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        test_pools_follow_replicas_through_faults(seed, patch)
+        test_pools_follow_replicas_through_faults(seed, patch, extent)
 
 
 # The controllers that a bare API server lacks, then the features, each with all of its stories.
 STORIES: Mapping[str, Mapping[str, Story]] = {
-    "builtin": {"a disturbed world": builtin},
-    "autoscaler": {"pools": autoscaler, "replica pools": _replica_pools},
-    "groups": {"an update": groups},
+    "builtin": {"a disturbed world": _sized(builtin)},
+    "autoscaler": {"pools": _sized(autoscaler), "replica pools": _sized(_replica_pools)},
+    "groups": {"an update": _sized(groups)},
     "hosts": {"one host, one machine": hosts},
     "installation": {"lost answers and deaths": installation},
-    "machines": {"two pools": two_pools, "busy users": busy_users},
-    "notebooks": {"jobs": notebooks},
-    "workspaces": {"a workspace": workspaces, "a deletion": deleted_workspaces},
+    "machines": {"two pools": _sized(two_pools), "busy users": _sized(busy_users)},
+    "notebooks": {"jobs": _sized(notebooks)},
+    "workspaces": {"a workspace": _sized(workspaces), "a deletion": _sized(deleted_workspaces)},
 }

@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
-from mooring.runtime.drivers.faults import Faults
 from mooring.testing.hosts import claimed_hosts
 from mooring.testing.scaled_pools import scaled_pool
 from tests.features.autoscaler.world import ScaledWorld, gpu_host, gpu_pod
 from tests.features.machines.world import workers
+from tests.simulations.extent import FULL, Extent
 
 QUICK = {"scale-down-unneeded-time": "30s", "scale-down-delay-after-add": "10s"}
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_pools_follow_demand_through_faults(seed: int) -> None:
+def test_pools_follow_demand_through_faults(seed: int, extent: Extent = FULL) -> None:
+    draw = Random(seed)
+    idle, pods = extent.of(2, draw), ["train", "second"][: extent.of(2, draw)]
+    hosts = extent.of(3, draw, least=len(pods))
     world = ScaledWorld(
-        scaled_pool(replicas=2),
+        scaled_pool(replicas=idle),
         scaled_pool("gpu", most=3),
-        gpu_pod(),
-        gpu_pod("second"),
-        hosts=[*workers("w1", "w2"), *map(gpu_host, ("g1", "g2", "g3"))],
+        *map(gpu_pod, pods),
+        hosts=[*workers("w1", "w2")[:idle], *(gpu_host(f"g{number}") for number in range(1, hosts + 1))],
         settings=QUICK,
         seed=seed,
-        faults=Faults.everything(0.05),
+        faults=extent.faults(0.05, seed),
     )
-    world.wait(180)
+    world.wait(extent.of(180, draw, least=20))
     world.simulation.quiet()
     world.wait(180)
-    assert world.targets == {"worker-pool": 0, "gpu-pool": 2}
-    assert sorted(map(world.node_of, ("train", "second"))) == sorted(world.nodes_of("gpu-pool"))
+    assert world.targets == {"worker-pool": 0, "gpu-pool": len(pods)}
+    assert sorted(map(world.node_of, pods)) == sorted(world.nodes_of("gpu-pool"))
     claims = claimed_hosts(world.registry)
-    assert len(claims) == len(set(claims.values())) == 2
+    assert len(claims) == len(set(claims.values())) == len(pods)

@@ -9,19 +9,20 @@ import pytest
 from mooring.features.hosts.controllers import CONTROLLERS as HOST_CONTROLLERS
 from mooring.kube.objects import Object
 from mooring.nodes.simulated.controller import simulated_nodes
-from mooring.runtime.drivers.faults import Faults
 from mooring.runtime.settings import Configuration
 from mooring.testing.hosts import byo_host
 from mooring.testing.machines import machine_deployment, machine_template
 from tests.features.machines.world import OWN, PoolWorld, workers
+from tests.simulations.extent import FULL, Extent
 
 # Hosts that are seldom heard of, so that little happens beside the story.
 CALM = Configuration(settings={"host-heartbeat-timeout": "2h", "simulated-host-heartbeat": "1h"})
 CONTROLLERS = (*OWN, *HOST_CONTROLLERS, simulated_nodes())
-POOLS = (
-    machine_deployment(template=machine_template("worker-template", labels={"purpose": "worker"})),
-    machine_deployment("gpu-pool", 2, template=machine_template("gpu-template", labels={"purpose": "gpu"})),
-)
+
+
+def pool(purpose: str, replicas: int) -> Object:
+    template = machine_template(f"{purpose}-template", labels={"purpose": purpose})
+    return machine_deployment(f"{purpose}-pool", replicas, template=template)
 
 
 def assert_apart(world: PoolWorld) -> None:
@@ -38,25 +39,27 @@ def assert_apart(world: PoolWorld) -> None:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_two_pools_with_equal_selectors_never_swap_machines(seed: int) -> None:
-    hosts = [*workers("w1", "w2", "w3"), *(byo_host(name, labels={"purpose": "gpu"}) for name in ("g1", "g2"))]
-    world = PoolWorld(
-        *POOLS, hosts=hosts, controllers=CONTROLLERS, configuration=CALM, seed=seed, faults=Faults.everything(0.08)
-    )
-    world.wait(60)
-    world.change("worker-pool", replicas=3)
+def test_two_pools_with_equal_selectors_never_swap_machines(seed: int, extent: Extent = FULL) -> None:
+    draw = Random(seed)
+    worker, gpu = extent.of(3, draw), extent.of(2, draw)
+    hosts = workers("w1", "w2", "w3")[:worker] + [byo_host(f"g{each}", labels={"purpose": "gpu"}) for each in range(1, gpu + 1)]
+    pools = pool("worker", min(2, worker)), pool("gpu", gpu)
+    faults = extent.faults(0.08, seed)
+    world = PoolWorld(*pools, hosts=hosts, controllers=CONTROLLERS, configuration=CALM, seed=seed, faults=faults)
+    world.wait(extent.of(60, draw))
+    world.change("worker-pool", replicas=worker)
     world.upgrade(pool="worker-pool")
     world.change("gpu-pool", rollout={"strategy": {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}})
     world.upgrade(pool="gpu-pool")
-    for _ in range(10):
+    for _ in range(extent.of(10, draw)):
         world.wait(15)
         assert_apart(world)
     world.change("worker-pool", rollout={"strategy": {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 2}}})
     world.run()
     assert_apart(world)
-    assert [len(world.nodes_of(pool)) for pool in ("worker-pool", "gpu-pool")] == [3, 2]
+    assert [len(world.nodes_of(pool)) for pool in ("worker-pool", "gpu-pool")] == [worker, gpu]
     assert set(world.versions().values()) == {"v1.35.0"}
-    assert len(world.all("Machine")) == len(world.all("ByoMachine")) == 5
+    assert len(world.all("Machine")) == len(world.all("ByoMachine")) == worker + gpu
 
 
 def disturb(world: PoolWorld, choice: Random) -> None:
@@ -75,21 +78,22 @@ def disturb(world: PoolWorld, choice: Random) -> None:
 
 
 @pytest.mark.parametrize("seed", [3])
-def test_whatever_users_do_in_between_the_pool_ends_as_they_said(seed: int) -> None:
-    pool = machine_deployment(surge=0, unavailable=2)
-    faults = Faults.everything(0.1)
-    hosts = workers("a", "b", "c", "d")
-    world = PoolWorld(pool, hosts=hosts, controllers=CONTROLLERS, configuration=CALM, seed=seed, faults=faults)
+def test_whatever_users_do_in_between_the_pool_ends_as_they_said(seed: int, extent: Extent = FULL) -> None:
     choice = Random(seed)
-    for _ in range(20):
+    made = machine_deployment(surge=0, unavailable=2)
+    hosts = workers("a", "b", "c", "d")[: extent.of(4, choice)]
+    wanted = min(3, len(hosts))
+    faults = extent.faults(0.1, seed)
+    world = PoolWorld(made, hosts=hosts, controllers=CONTROLLERS, configuration=CALM, seed=seed, faults=faults)
+    for _ in range(extent.of(20, choice)):
         disturb(world, choice)
         claims = [host["status"]["machineRef"]["name"] for host in world.all("ByoHost").values() if claimed(host)]
         assert len(claims) == len(set(claims))
-    world.change(replicas=3)
+    world.change(replicas=wanted)
     world.upgrade("v1.37.0")
     world.wait(600)
     assert set(world.versions().values()) == {"v1.37.0"}
-    assert len(world.nodes_of()) == len(world.all("Machine")) == len(world.all("ByoMachine")) == 3
+    assert len(world.nodes_of()) == len(world.all("Machine")) == len(world.all("ByoMachine")) == wanted
     assert len(world.all("MachineSet")) == 1
 
 

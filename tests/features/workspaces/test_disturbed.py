@@ -13,6 +13,7 @@ from mooring.kube.objects import Object
 from mooring.runtime.drivers.faults import Faults
 from mooring.testing.workspaces import A100, gpu_node, workspace
 from tests.features.workspaces.town import WorkspaceTown
+from tests.simulations.extent import FULL, Extent
 
 
 def essence(town: WorkspaceTown) -> Object:
@@ -30,10 +31,10 @@ def essence(town: WorkspaceTown) -> Object:
     }
 
 
-def story(seed: int, faults: Faults | None) -> WorkspaceTown:
+def story(seed: int, faults: Faults | None, extent: Extent) -> WorkspaceTown:
     """A Workspace is made with too few nodes or enough, loses and gets some on its way, and is changed."""
     draw = Random(seed)
-    brought, count = draw.randrange(0, 3), draw.randrange(1, 4)
+    brought, count = draw.randrange(0, 3), extent.of(draw.randrange(1, 4), draw)
     preset = draw.choice(["", "phi-4"])
     made = workspace(gpu=1, preset=preset, count=count, instance_type=A100)
     nodes = [gpu_node(f"n{number}", instance_type=A100) for number in range(brought)]
@@ -53,18 +54,20 @@ def story(seed: int, faults: Faults | None) -> WorkspaceTown:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_disturbed_workspace_ends_as_it_should(seed: int) -> None:
-    disturbed = essence(story(seed, Faults.everything(0.05)))
+def test_a_disturbed_workspace_ends_as_it_should(seed: int, extent: Extent = FULL) -> None:
+    disturbed = essence(story(seed, extent.faults(0.05, seed), extent))
     assert disturbed["conditions"]["WorkspaceSucceeded"] == "True"
-    assert disturbed == essence(story(seed, None))
+    assert disturbed == essence(story(seed, None, extent))
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_disturbed_deletion_leaves_nothing_but_what_was_brought(seed: int) -> None:
-    made = workspace(gpu=1, count=3, instance_type=A100)
+def test_a_disturbed_deletion_leaves_nothing_but_what_was_brought(seed: int, extent: Extent = FULL) -> None:
+    draw = Random(seed)
+    made = workspace(gpu=1, count=extent.of(3, draw), instance_type=A100)
     mine = gpu_node("mine", instance_type=A100)
-    town = WorkspaceTown(mine, made, provisions=True, seed=seed, faults=Faults.everything(0.05), run=False)
-    town.run(Random(seed).choice([0.5, 5.5, 60]))
+    faults = extent.faults(0.05, seed)
+    town = WorkspaceTown(mine, made, provisions=True, seed=seed, faults=faults, run=False)
+    town.run(draw.choice([0.5, 5.5, 60]))
     town.delete("Workspace", "llm")
     town.run(60)
     town.simulation.quiet()
