@@ -37,7 +37,9 @@ class Extent:
         draw = Random(f"faults {seed}")
         kinds = ("conflict", "throttle", "fail_before", "fail_after", "lost_answer", "lag", "drop", "repeat", "expire")
         gone = dict.fromkeys((kind for kind in kinds if draw.random() >= KINDS_SHARE), 0.0)
-        return replace(every, **gone, crash=draw.choice((0.0, 1.0, 1.0, 2.0)) * every.crash / FEWER_CRASHES)
+        # A watch that has nothing to tell may end or repeat itself, and that is all.
+        idle = every.idle if not {"expire", "repeat"} <= gone.keys() else 0.0
+        return replace(every, **gone, crash=draw.choice((0.0, 1.0, 1.0, 2.0)) * every.crash / FEWER_CRASHES, idle=idle)
 
 
 FULL = Extent()

@@ -171,3 +171,20 @@ def test_a_controller_that_is_not_a_function_of_its_view_is_found_out(reconcile:
     simulation.registry.create(simulation.registry.resource("v1", "Node"), node("a"), now=simulation.now)
     with pytest.raises(AssertionError, match=f"odd /?a {complaint}"):
         simulation.run()
+
+
+def test_where_one_decision_in_three_is_made_twice_the_others_are_made_once() -> None:
+    made: list[str] = []
+
+    def reconcile(key: Key, view: View, now: datetime) -> Decision:
+        view.get(NODE, *key)
+        made.append(key.name)
+        return Decision()
+
+    simulation = Simulation([Controller("once", reconcile, of=NODE)], decider=DecidingTwice())
+    for name in "abcdef":
+        simulation.registry.create(simulation.registry.resource("v1", "Node"), node(name), now=simulation.now)
+    with DecidingTwice.one_in(3):
+        simulation.run()
+    assert made == ["a", "b", "c", "c", "d", "e", "f", "f"]
+    assert DecidingTwice.every == 1

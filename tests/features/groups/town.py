@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import timedelta
 from typing import Any
 
@@ -46,10 +46,11 @@ VERSIONS = {
 }  # fmt: skip
 
 
-def registry_with_groups(seed: int = 0) -> Registry:
+def registry_with_groups(seed: int = 0, names: Collection[str] | None = None) -> Registry:
+    """With the kinds of all features, or of those that these controllers work on."""
     registry = Registry(now=START, seed=seed)
     kind = registry.resource("apiextensions.k8s.io/v1", "CustomResourceDefinition")
-    for definition in CATALOG.definitions():
+    for definition in CATALOG.definitions(names):
         registry.create(kind, definition, now=START)
     registry.create(registry.resource("storage.k8s.io/v1", "StorageClass"), default_class(), now=START)
     install(registry, WEBHOOKS, clock=lambda: START)
@@ -70,9 +71,10 @@ class Town:
         configuration: Configuration = DEFAULTS,
     ) -> None:
         self.decider = DecidingTwice()
+        running = tuple(controllers)
         self.simulation = checked_simulation(
-            controllers,
-            registry=registry_with_groups(seed),
+            running,
+            registry=registry_with_groups(seed, [each.name for each in running]),
             seed=seed,
             faults=faults,
             decider=self.decider,
