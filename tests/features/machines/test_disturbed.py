@@ -6,7 +6,10 @@ from random import Random
 
 import pytest
 
+from mooring.builtin.garbagecollector.controller import garbage_collector
+from mooring.features.hosts.api.kinds import BYO_MACHINE
 from mooring.features.hosts.controllers import CONTROLLERS as HOST_CONTROLLERS
+from mooring.features.machines.api.kinds import MACHINE, MACHINE_DEPLOYMENT, MACHINE_SET
 from mooring.kube.objects import Object
 from mooring.nodes.simulated.controller import simulated_nodes
 from mooring.runtime.settings import Configuration
@@ -17,7 +20,9 @@ from tests.simulations.extent import FULL, Extent
 
 # Hosts that are seldom heard of, so that little happens beside the story.
 CALM = Configuration(settings={"host-heartbeat-timeout": "2h", "simulated-host-heartbeat": "1h"})
-CONTROLLERS = (*OWN, *HOST_CONTROLLERS, simulated_nodes())
+# A Machine that is deleted before it has its finalizer leaves its ByoMachine to the garbage collector.
+GARBAGE = garbage_collector((MACHINE_DEPLOYMENT, MACHINE_SET, MACHINE, BYO_MACHINE))
+CONTROLLERS = (*OWN, *HOST_CONTROLLERS, simulated_nodes(), GARBAGE)
 
 
 def pool(purpose: str, replicas: int) -> Object:
@@ -42,7 +47,9 @@ def assert_apart(world: PoolWorld) -> None:
 def test_two_pools_with_equal_selectors_never_swap_machines(seed: int, extent: Extent = FULL) -> None:
     draw = Random(seed)
     worker, gpu = extent.of(3, draw), extent.of(2, draw)
-    hosts = workers("w1", "w2", "w3")[:worker] + [byo_host(f"g{each}", labels={"purpose": "gpu"}) for each in range(1, gpu + 1)]
+    hosts = workers("w1", "w2", "w3")[:worker] + [
+        byo_host(f"g{each}", labels={"purpose": "gpu"}) for each in range(1, gpu + 1)
+    ]
     pools = pool("worker", min(2, worker)), pool("gpu", gpu)
     faults = extent.faults(0.08, seed)
     world = PoolWorld(*pools, hosts=hosts, controllers=CONTROLLERS, configuration=CALM, seed=seed, faults=faults)
