@@ -7,26 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-import pytest
-
 from mooring.testing.decisions import DecidingTwice
-from tests.builtin.test_faults import test_a_disturbed_world_comes_to_rest_as_it_should as builtin
-from tests.features.autoscaler.replica_pools.test_disturbed import test_pools_follow_replicas_through_faults
-from tests.features.autoscaler.test_disturbed import test_pools_follow_demand_through_faults as autoscaler
-from tests.features.groups.test_disturbed import test_a_restart_at_any_point_of_an_update_changes_nothing as groups
+from tests.builtin.test_faults import disturbed_world
+from tests.features.autoscaler.replica_pools.test_disturbed import disturbed_replica_pools
+from tests.features.autoscaler.test_disturbed import disturbed_pools
+from tests.features.groups.test_disturbed import disturbed_update
 from tests.features.hosts.test_one_host_one_machine import story as hosts
 from tests.features.installation.test_crashes import (
     test_lost_answers_and_deaths_at_random_change_nothing_of_the_end as installation,
 )
-from tests.features.machines.test_disturbed import test_two_pools_with_equal_selectors_never_swap_machines as two_pools
-from tests.features.machines.test_disturbed import (
-    test_whatever_users_do_in_between_the_pool_ends_as_they_said as busy_users,
-)
-from tests.features.notebooks.test_crashes import test_faults_lose_no_job_and_make_no_second_pod as notebooks
-from tests.features.workspaces.test_disturbed import (
-    test_a_disturbed_deletion_leaves_nothing_but_what_was_brought as deleted_workspaces,
-)
-from tests.features.workspaces.test_disturbed import test_a_disturbed_workspace_ends_as_it_should as workspaces
+from tests.features.machines.test_disturbed import busy_users, two_pools
+from tests.features.notebooks.test_crashes import disturbed_jobs
+from tests.features.workspaces.test_disturbed import disturbed_deletion, disturbed_workspace
 from tests.simulations.extent import Extent, drawn
 
 # None of these is a test of this module.
@@ -46,19 +38,14 @@ def _sized(story: Callable[[int, Extent], None]) -> Story:
     return play
 
 
-def _replica_pools(seed: int, extent: Extent) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        test_pools_follow_replicas_through_faults(seed, patch, extent)
-
-
 # The controllers that a bare API server lacks, then the features, each with all of its stories.
 STORIES: Mapping[str, Mapping[str, Story]] = {
-    "builtin": {"a disturbed world": _sized(builtin)},
-    "autoscaler": {"pools": _sized(autoscaler), "replica pools": _sized(_replica_pools)},
-    "groups": {"an update": _sized(groups)},
+    "builtin": {"a disturbed world": _sized(disturbed_world)},
+    "autoscaler": {"pools": _sized(disturbed_pools), "replica pools": _sized(disturbed_replica_pools)},
+    "groups": {"an update": _sized(disturbed_update)},
     "hosts": {"one host, one machine": hosts},
     "installation": {"lost answers and deaths": installation},
     "machines": {"two pools": _sized(two_pools), "busy users": _sized(busy_users)},
-    "notebooks": {"jobs": _sized(notebooks)},
-    "workspaces": {"a workspace": _sized(workspaces), "a deletion": _sized(deleted_workspaces)},
+    "notebooks": {"jobs": _sized(disturbed_jobs)},
+    "workspaces": {"a workspace": _sized(disturbed_workspace), "a deletion": _sized(disturbed_deletion)},
 }

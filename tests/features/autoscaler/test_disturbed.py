@@ -15,8 +15,7 @@ from tests.simulations.extent import FULL, Extent
 QUICK = {"scale-down-unneeded-time": "30s", "scale-down-delay-after-add": "10s"}
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_pools_follow_demand_through_faults(seed: int, extent: Extent = FULL) -> None:
+def disturbed_pools(seed: int, extent: Extent) -> None:
     draw = Random(seed)
     idle, pods = extent.of(2, draw), ["train", "second"][: extent.of(2, draw)]
     hosts = extent.of(3, draw, least=len(pods))
@@ -36,3 +35,8 @@ def test_pools_follow_demand_through_faults(seed: int, extent: Extent = FULL) ->
     assert sorted(map(world.node_of, pods)) == sorted(world.nodes_of("gpu-pool"))
     claims = claimed_hosts(world.registry)
     assert len(claims) == len(set(claims.values())) == len(pods)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pools_follow_demand_through_faults(seed: int) -> None:
+    disturbed_pools(seed, FULL)

@@ -43,8 +43,7 @@ def assert_apart(world: PoolWorld) -> None:
         assert [each["kind"] for each in owners] == ["MachineSet"], name
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_two_pools_with_equal_selectors_never_swap_machines(seed: int, extent: Extent = FULL) -> None:
+def two_pools(seed: int, extent: Extent) -> None:
     draw = Random(seed)
     worker, gpu = extent.of(3, draw), extent.of(2, draw)
     hosts = workers("w1", "w2", "w3")[:worker] + [
@@ -69,6 +68,11 @@ def test_two_pools_with_equal_selectors_never_swap_machines(seed: int, extent: E
     assert len(world.all("Machine")) == len(world.all("ByoMachine")) == worker + gpu
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_two_pools_with_equal_selectors_never_swap_machines(seed: int) -> None:
+    two_pools(seed, FULL)
+
+
 def disturb(world: PoolWorld, choice: Random) -> None:
     """Something that a user does to a pool."""
     machines = sorted(world.all("Machine"))
@@ -84,8 +88,7 @@ def disturb(world: PoolWorld, choice: Random) -> None:
     world.wait(choice.choice((0.1, 1, 30)))
 
 
-@pytest.mark.parametrize("seed", [3])
-def test_whatever_users_do_in_between_the_pool_ends_as_they_said(seed: int, extent: Extent = FULL) -> None:
+def busy_users(seed: int, extent: Extent) -> None:
     choice = Random(seed)
     made = machine_deployment(surge=0, unavailable=2)
     hosts = workers("a", "b", "c", "d")[: extent.of(4, choice)]
@@ -102,6 +105,11 @@ def test_whatever_users_do_in_between_the_pool_ends_as_they_said(seed: int, exte
     assert set(world.versions().values()) == {"v1.37.0"}
     assert len(world.nodes_of()) == len(world.all("Machine")) == len(world.all("ByoMachine")) == wanted
     assert len(world.all("MachineSet")) == 1
+
+
+@pytest.mark.parametrize("seed", [3])
+def test_whatever_users_do_in_between_the_pool_ends_as_they_said(seed: int) -> None:
+    busy_users(seed, FULL)
 
 
 def claimed(host: Object) -> bool:

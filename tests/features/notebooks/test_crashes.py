@@ -92,8 +92,7 @@ def ends(world: NotebookWorld, names: Iterable[str]) -> set[str]:
     return {world.phase(name) for name in names}
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_faults_lose_no_job_and_make_no_second_pod(seed: int, extent: Extent = FULL) -> None:
+def disturbed_jobs(seed: int, extent: Extent) -> None:
     pulling = PodRun(waiting="ImagePullBackOff", lingers=300)
     unread = PodRun(log_problem="away", unreadable=2)
     scripts = [PodRun(), FAILED_CELL, PodRun(log=""), AWAY, PodRun(137), unread, pulling]
@@ -109,6 +108,11 @@ def test_faults_lose_no_job_and_make_no_second_pod(seed: int, extent: Extent = F
     world.run()
     assert {number: world.phase(f"job-{number}") for number in numbers} == {number: ends[number] for number in numbers}
     assert all(world.status(f"job-{number}")["completionTime"] for number in numbers)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_faults_lose_no_job_and_make_no_second_pod(seed: int) -> None:
+    disturbed_jobs(seed, FULL)
 
 
 def test_a_hundred_jobs_on_a_node_with_room_for_four_are_all_done_four_at_a_time() -> None:

@@ -53,15 +53,18 @@ def story(seed: int, faults: Faults | None, extent: Extent) -> WorkspaceTown:
     return town
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_a_disturbed_workspace_ends_as_it_should(seed: int, extent: Extent = FULL) -> None:
+def disturbed_workspace(seed: int, extent: Extent) -> None:
     disturbed = essence(story(seed, extent.faults(0.05, seed), extent))
     assert disturbed["conditions"]["WorkspaceSucceeded"] == "True"
     assert disturbed == essence(story(seed, None, extent))
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_disturbed_deletion_leaves_nothing_but_what_was_brought(seed: int, extent: Extent = FULL) -> None:
+@pytest.mark.parametrize("seed", range(6))
+def test_a_disturbed_workspace_ends_as_it_should(seed: int) -> None:
+    disturbed_workspace(seed, FULL)
+
+
+def disturbed_deletion(seed: int, extent: Extent) -> None:
     draw = Random(seed)
     made = workspace(gpu=1, count=extent.of(3, draw), instance_type=A100)
     mine = gpu_node("mine", instance_type=A100)
@@ -74,3 +77,8 @@ def test_a_disturbed_deletion_leaves_nothing_but_what_was_brought(seed: int, ext
     town.run()
     assert list(town.all("Node")) == ["mine"]
     assert not [kind for kind in ("Workspace", "NodeClaim", "StatefulSet", "Pod") if town.all(kind)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_disturbed_deletion_leaves_nothing_but_what_was_brought(seed: int) -> None:
+    disturbed_deletion(seed, FULL)

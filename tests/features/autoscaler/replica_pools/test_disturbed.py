@@ -44,12 +44,14 @@ def check_decisions(monkeypatch: pytest.MonkeyPatch, begun: list[str]) -> None:
     monkeypatch.setattr("mooring.features.autoscaler.replica_pools.controller.decide_replica_pools", checked)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_pools_follow_replicas_through_faults(
-    seed: int, monkeypatch: pytest.MonkeyPatch, extent: Extent = FULL
-) -> None:
+def disturbed_replica_pools(seed: int, extent: Extent) -> None:
     begun: list[str] = []
-    check_decisions(monkeypatch, begun)
+    with pytest.MonkeyPatch.context() as patch:
+        check_decisions(patch, begun)
+        _disturbed_replica_pools(seed, extent, begun)
+
+
+def _disturbed_replica_pools(seed: int, extent: Extent, begun: list[str]) -> None:
     random = Random(seed)
     hosts = list("abcdef")[: extent.of(6, random, least=3)]
     world = ReplicaPoolWorld(
@@ -82,6 +84,11 @@ def test_pools_follow_replicas_through_faults(
     assert world.targets == {}
     assert world.free == hosts
     assert not [name for name in world.all("ByoMachineTemplate") if name.startswith("serve")]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pools_follow_replicas_through_faults(seed: int) -> None:
+    disturbed_replica_pools(seed, FULL)
 
 
 def delete(world: ReplicaPoolWorld, name: str) -> None:
