@@ -29,9 +29,13 @@ def disturbed_pools(seed: int, extent: Extent) -> None:
         faults=extent.faults(0.05, seed),
     )
     world.wait(extent.of(180, draw, least=20))
+    wanted = {"worker-pool": 0, "gpu-pool": len(pods)}
     world.simulation.quiet()
-    world.wait(180)
-    assert world.targets == {"worker-pool": 0, "gpu-pool": len(pods)}
+    if extent.small:
+        world.wait_until(lambda: world.targets == wanted and all(map(world.node_of, pods)), most=180, then=40)
+    else:
+        world.wait(180)
+    assert world.targets == wanted
     assert sorted(map(world.node_of, pods)) == sorted(world.nodes_of("gpu-pool"))
     claims = claimed_hosts(world.registry)
     assert len(claims) == len(set(claims.values())) == len(pods)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -96,6 +96,13 @@ class PoolWorld:
         """Let time pass, whether anything happens or not: an eviction that was refused is tried again by the clock."""
         end = self.simulation.now + timedelta(seconds=seconds)
         self.simulation.run(timedelta(seconds=seconds), until=lambda: self.simulation.now >= end)
+
+    def wait_until(self, holds: Callable[[], bool], *, most: float, then: float) -> None:
+        """Let time pass until something holds, for so long at most, and then some more, in which it may end to hold."""
+        end = self.simulation.now + timedelta(seconds=most)
+        while not holds() and self.simulation.now < end:
+            self.wait(10)
+        self.wait(then)
 
     def _resource(self, kind: str) -> Any:
         return self.registry.resource(VERSIONS.get(kind, HOSTS_VERSION), kind)

@@ -78,7 +78,10 @@ def _disturbed_replica_pools(seed: int, extent: Extent, begun: list[str]) -> Non
         for index in range(there.pop(name)):
             delete(world, f"{name}-{index}" if index else name)
     world.simulation.quiet()
-    world.wait(900)
+    if extent.small:
+        world.wait_until(lambda: world.targets == {} and world.free == hosts, most=900, then=60)
+    else:
+        world.wait(900)
     # In a short one a replica may be gone before its pool is begun.
     assert begun or extent.small
     assert world.targets == {}
