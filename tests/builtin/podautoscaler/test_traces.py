@@ -73,7 +73,7 @@ def measured(story: Story, load: int, draw: Random, gaps: float) -> None:
     now = timestamp(story.simulation.now - timedelta(seconds=draw.choice([0, 0, 20])))
     known = set(story.names("PodMetrics"))
     there = story.all("Pod")
-    for name in known - {pod["metadata"]["name"] for pod in there}:
+    for name in sorted(known - {pod["metadata"]["name"] for pod in there}):
         story.delete("PodMetrics", name, told="")
     for pod in there:
         name = pod["metadata"]["name"]

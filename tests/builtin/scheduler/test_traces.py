@@ -57,7 +57,9 @@ def play(number: int) -> str:
     draw = Random(f"scheduler {number}")
     classes = (priority_class("high", 100), priority_class("low", 10), priority_class("polite", 200, "Never"))
     nodes = [node(f"n{each}", cpu=draw.choice(["3", "4"]), labels={"disk": draw.choice(["ssd", "hdd"])}) for each in range(3)]
-    story = Story((CONTROLLER, DISRUPTION), *classes, *nodes, seed=number)
+    story = Story((CONTROLLER, DISRUPTION), *classes, seed=number)
+    for each in nodes:
+        story.add_node(each)
     kubelet = Kubelet(story, draw=draw)
     for app in "ab":
         story.create(budget(app, app, minAvailable=draw.choice([0, 1, 2])))
@@ -83,7 +85,7 @@ def play(number: int) -> str:
             case 3:
                 story.patch("Node", where, {"metadata": {"labels": {"disk": draw.choice(["ssd", "hdd"])}}})
             case 4:
-                story.create(node(f"m{step}", cpu="2"))
+                story.add_node(node(f"m{step}", cpu="2"))
             case 5 if len(story.names("Node")) > 2:
                 story.delete("Node", where)
             case 6 | 7 | 8:

@@ -63,9 +63,11 @@ class Kubelet:
         ]
         self.status(name, status, namespace, "ready" if ready else "unready")
 
-    def end(self, name: str, code: int, *, reason: str = "", conditions: tuple[Object, ...] = ()) -> None:
-        pod = self.story.get("Pod", name)
-        assert pod is not None
+    def end(
+        self, name: str, code: int, *, reason: str = "", conditions: tuple[Object, ...] = (), namespace: str = "default"
+    ) -> None:
+        pod = self.story.get("Pod", name, namespace)
+        assert pod is not None, f"{name} is not there"
         phase = "Failed" if code or reason else "Succeeded"
         ended = {"terminated": {"exitCode": code, "finishedAt": self._now(), "startedAt": self._now()}}
         status: Object = {"phase": phase, "conditions": [*conditions, *self._conditions(pod, ready=False)]}
@@ -75,12 +77,12 @@ class Kubelet:
             {"name": c["name"], "image": c["image"], "imageID": "", "ready": False, "restartCount": 0, "state": ended}
             for c in pod["spec"]["containers"]
         ]
-        self.status(name, status, "default", f"ends with {code} {reason}".rstrip())
+        self.status(name, status, namespace, f"ends with {code} {reason}".rstrip())
 
     def remove(self, pod: Object) -> None:
         meta = pod["metadata"]
         if meta.get("finalizers") and pod.get("status", {}).get("phase") not in ("Succeeded", "Failed"):
-            self.end(meta["name"], 143)
+            self.end(meta["name"], 143, namespace=meta["namespace"])
         if self.story.get("Pod", meta["name"], meta["namespace"]) is not None:
             self.story.delete("Pod", meta["name"], meta["namespace"], told=f"{meta['name']} is gone", grace=0)
 

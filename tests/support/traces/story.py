@@ -94,6 +94,15 @@ class Story:
         body = {"apiVersion": "v1", "kind": "Binding", "metadata": meta, "target": target}
         self._ask(lambda: self.registry.bind(body, now=self.simulation.now))
 
+    def add_node(self, node: Object) -> None:
+        """A node that is ready to run pods: nobody here takes the taint away that a new one has."""
+        self.create(node)
+        self.patch("Node", node["metadata"]["name"], {"spec": {"taints": node["spec"].get("taints") or None}}, told="it is ready")
+
+    def evict(self, name: str, namespace: str = "default") -> None:
+        self.say(f"evict {name}")
+        self._ask(lambda: self.registry.evict(namespace, name, now=self.simulation.now))
+
     def _ask(self, ask: Callable[[], Object | None]) -> Object | None:
         try:
             return ask()
