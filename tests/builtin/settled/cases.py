@@ -102,7 +102,7 @@ def replica_sets(draw: Random) -> list[Object]:
                 steps.append(patched(kind, "web", replicas=draw.randrange(7)))
             case 2:
                 labels = {"app": draw.choice(["other", "web"]), "more": "yes"}
-                steps.append({"do": "touch", "kind": "Pod", "body": {"metadata": {"labels": labels}}})
+                steps.append({"do": "touch", "body": {"metadata": {"labels": labels}}})
             case _:
                 steps.append(usual(draw))
     return [*steps, *ending(draw, kind)]
@@ -112,7 +112,8 @@ def stateful_sets(draw: Random) -> list[Object]:
     def strategy() -> Object:
         if draw.random() < 0.2:
             return {"type": "OnDelete", "rollingUpdate": None}
-        return {"type": "RollingUpdate", "rollingUpdate": chosen(draw, 0.5, partition=[0, 1, 2], maxUnavailable=[1, 2, "50%"]) or None}
+        rolling = {"maxUnavailable": draw.choice([1, 1, 1, 2, "50%"])} | chosen(draw, 0.5, partition=[0, 1, 2])
+        return {"type": "RollingUpdate", "rollingUpdate": rolling}
 
     more = chosen(draw, 0.4, podManagementPolicy="Parallel", revisionHistoryLimit=[0, 1])
     more |= chosen(draw, 0.3, ordinals={"start": 2})

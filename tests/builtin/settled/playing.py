@@ -32,9 +32,8 @@ def do(cluster: Cluster, step: Object) -> str:
             chosen = [pods[0] for pods in _groups(cluster) if pods]
             return "".join(cluster.delete("Pod", pod["metadata"]["name"]) for pod in chosen)
         case "touch":
-            # The first object of a kind, which has a name of its own in each cluster.
-            name = min(obj["metadata"]["name"] for obj in cluster.list(step["kind"]))
-            return cluster.patch(step["kind"], name, step["body"])
+            pods = [pod for group in _groups(cluster) for pod in group]
+            return cluster.patch("Pod", pods[0]["metadata"]["name"], step["body"]) if pods else ""
     raise ValueError(step["do"])
 
 
@@ -54,7 +53,15 @@ def _rank(pod: Object) -> tuple[Any, ...]:
     meta = pod["metadata"]
     image = pod["spec"]["containers"][0]["image"]
     place = meta.get("annotations", {}).get(INDEX, "")
-    return image, not _is_ready(pod), place, meta["name"] if "generateName" not in meta or not place else "", meta["name"]
+    given = "" if "generateName" in meta else meta["name"]
+    return image, not _is_ready(pod), place, node_of(pod), pod["spec"].get("nodeName", ""), given, meta["name"]
+
+
+def node_of(pod: Object) -> str:
+    """The node that a pod is made for; any other pod goes to the first one."""
+    affinity = pod["spec"].get("affinity", {}).get("nodeAffinity", {})
+    terms = affinity.get("requiredDuringSchedulingIgnoredDuringExecution", {}).get("nodeSelectorTerms", [])
+    return next((field["values"][0] for term in terms for field in term.get("matchFields", ())), "n0")
 
 
 def _is_ready(pod: Object) -> bool:
@@ -69,7 +76,7 @@ def _ready(cluster: Cluster, count: int) -> Iterator[str]:
             addresses += 1
             name = pod["metadata"]["name"]
             if not pod["spec"].get("nodeName"):
-                yield cluster.bind(name, "n0")
+                yield cluster.bind(name, node_of(pod))
             body = _running(pod, number < count)
             yield cluster.patch("Pod", name, {"status": body}, "status")
 
@@ -90,18 +97,23 @@ def _end(cluster: Cluster, step: Object) -> Iterator[str]:
     code = step["code"]
     for pods in _groups(cluster):
         for pod in pods[: step["count"]]:
-            container = pod["spec"]["containers"][0]
-            state = {"terminated": {"exitCode": code, "finishedAt": LONG_AGO, "startedAt": LONG_AGO, "reason": "End"}}
-            told = {"name": container["name"], "image": "x", "imageID": "", "ready": False, "restartCount": 0}
-            status: Object = {"phase": "Failed" if code else "Succeeded", "containerStatuses": [told | {"state": state}]}
-            status["conditions"] = [{"type": "Ready", "status": "False", "lastTransitionTime": LONG_AGO}]
+            status = _ended(pod, code)
             if step.get("lost"):
                 status["conditions"].append(
                     {"type": "DisruptionTarget", "status": "True", "reason": "X", "lastTransitionTime": LONG_AGO}
                 )
             if not pod["spec"].get("nodeName"):
-                yield cluster.bind(pod["metadata"]["name"], "n0")
+                yield cluster.bind(pod["metadata"]["name"], node_of(pod))
             yield cluster.patch("Pod", pod["metadata"]["name"], {"status": status}, "status")
+
+
+def _ended(pod: Object, code: int) -> Object:
+    container = pod["spec"]["containers"][0]
+    state = {"terminated": {"exitCode": code, "finishedAt": LONG_AGO, "startedAt": LONG_AGO, "reason": "End"}}
+    told = {"name": container["name"], "image": "x", "imageID": "", "ready": False, "restartCount": 0}
+    conditions = [{"type": "Ready", "status": "False", "lastTransitionTime": LONG_AGO}]
+    phase = "Failed" if code else "Succeeded"
+    return {"phase": phase, "containerStatuses": [told | {"state": state}], "conditions": conditions}
 
 
 def _gone(cluster: Cluster) -> Iterator[str]:
@@ -111,6 +123,6 @@ def _gone(cluster: Cluster) -> Iterator[str]:
         if "deletionTimestamp" not in meta:
             continue
         if meta.get("finalizers") and pod["status"].get("phase") not in ("Succeeded", "Failed"):
-            yield cluster.patch("Pod", meta["name"], {"status": {"phase": "Failed"}}, "status")
+            yield cluster.patch("Pod", meta["name"], {"status": _ended(pod, 143)}, "status")
         else:
             yield cluster.delete("Pod", meta["name"], None, 0)

@@ -21,6 +21,8 @@ _SPEC = {
     "ReplicationController": ("replicas",), "Job": ("parallelism", "suspend", "selector", "completions"),
     "Pod": ("nodeName", "hostname", "subdomain"), "PersistentVolumeClaim": ("storageClassName",),
 }  # fmt: skip
+# Told of states that may have passed before anybody looks.
+_PASSING = ("CalculateExpectedPodCountFailed", "NoPods")
 _LEFT_OUT = ("ResourceQuota", "Event", "Service")
 _DROPPED = re.compile(r"(Time|Timestamp|uid|Hash|resourceVersion|hostIPs?|podIPs?|qosClass|collisionCount)$")
 _OWN_NOTES = ("mooring.dev/", "endpoints.kubernetes.io/last-change", "kubectl.kubernetes.io/")
@@ -32,22 +34,23 @@ def snapshot(cluster: Cluster, names: dict[str, str]) -> list[str]:
     `names` are what drawn and hashed words stand for; those that are new are added.
     """
     everything = {kind: cluster.list(kind) for kind in PATHS}
-    names |= _names(everything)
+    _learn(everything, names)
     lines: Counter[str] = Counter()
     for kind, objects in everything.items():
         if kind not in _LEFT_OUT:
             for obj in objects:
                 lines[f"{kind} {_shown(_told(kind, obj), names)}"] += 1
     for event in everything["Event"]:
+        if event["reason"] in _PASSING or "combined from similar events" in event.get("message", ""):
+            continue
         about = event["involvedObject"]
         text = f"{about['kind']} {about['name']} {event['type']} {event['reason']}: {event.get('message', '')}"
         lines[f"Event {_plain(text, names)}"] = 1
     return sorted(line if count == 1 else f"{count} x {line}" for line, count in lines.items())
 
 
-def _names(everything: dict[str, list[Object]]) -> dict[str, str]:
+def _learn(everything: dict[str, list[Object]], found: dict[str, str]) -> None:
     """What each drawn or hashed word stands for."""
-    found: dict[str, str] = {}
     for kind in ("ReplicaSet", "ControllerRevision"):
         for obj in everything[kind]:
             meta = obj["metadata"]
@@ -70,15 +73,16 @@ def _names(everything: dict[str, list[Object]]) -> dict[str, str]:
                 continue
             index = re.match(rf"{re.escape(owner)}-(\d+)-", meta["name"])
             found[meta["name"]] = f"{found.get(owner, owner)}-{index.group(1) + '-' if index else ''}*"
-    return found
 
 
 def _plain(text: str, names: dict[str, str]) -> str:
     if names:
         words = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
         text = re.sub(rf"(?<![\w.-])({words})(?![\w-])", lambda match: names[match.group(1)], text)
+    # What should be gone may be counted or not.
+    text = re.sub(r"used: pods=\d+", "used: pods=N", text)
     # Pods that are gone are known by their owners' words alone.
-    text = re.sub(r"(\w+(?:#\d+)?)-(?:(\d+)-)?[bcdfghjklmnpqrstvwxz2456789]{5}\b", lambda m: f"{m[1]}-{m[2] + '-' if m[2] else ''}*", text)
+    text = re.sub(r"([\w.-]+?(?:#\d+)?)-(?:(\d+)-)?[bcdfghjklmnpqrstvwxz2456789]{5}\b", lambda m: f"{m[1]}-{m[2] + '-' if m[2] else ''}*", text)
     return re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "<uid>", text)
 
 

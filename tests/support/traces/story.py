@@ -12,10 +12,12 @@ from datetime import timedelta
 from typing import Any
 
 from mooring.client.transport import EVERYTHING, Listed, Request, Scope, Stream, Transport
+from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.kube.status import ApiError
 from mooring.registry import Registry
 from mooring.runtime.controller import Controller
+from mooring.runtime.drivers.faults import Crash, Faults, calm
 from mooring.runtime.drivers.simulation import START, Simulation
 from mooring.runtime.settings import DEFAULTS, Configuration
 from tests.support.traces.wording import Wording
@@ -38,12 +40,14 @@ class Story:
         seed: int = 0,
         silent: Collection[str] = UNTOLD,
         configuration: Configuration = DEFAULTS,
+        faults: Faults | None = None,
     ) -> None:
         self.lines: list[str] = []
         self.wording = Wording()
         self._silent = silent
         self.registry = Registry(now=START, seed=seed)
-        self.simulation = Simulation(controllers, registry=self.registry, seed=seed, configuration=configuration)
+        self.simulation = Simulation(controllers, registry=self.registry, seed=seed, faults=faults, configuration=configuration)
+        self._faulty = self.simulation.transport
         self.simulation.transport = _Told(self.simulation.transport, self._tell)
         for obj in objects:
             self.create(obj)
@@ -123,6 +127,11 @@ class Story:
         if told or not self.lines[-1:] or " --" not in self.lines[-1]:
             self.lines.append(line)
 
+    def quiet(self) -> None:
+        """No more faults from here on."""
+        self.say("no more faults")
+        calm(self._faulty)
+
     # What there is
 
     def elapsed(self) -> float:
@@ -153,12 +162,12 @@ class Story:
     def _resource(self, kind: str) -> Any:
         return next(each for each in self.registry.resources if each.kind == kind)
 
-    def _tell(self, request: Request, answer: Object | None, error: ApiError | None) -> None:
+    def _tell(self, request: Request, answer: Object | None, error: Exception | None) -> None:
         if answer is not None:
             self.wording.meet(answer)
         if request.manager in self._silent:
             return
-        refusal = "" if error is None else f" ! {self.wording.plain(str(error))}"
+        refusal = "" if error is None else f" ! {self.wording.plain(str(error) or type(error).__name__)}"
         who = request.manager.removeprefix("mooring-")
         if request.kind == "Event":
             told = self._event(request)
@@ -186,7 +195,7 @@ class Story:
 class _Told:
     """A transport whose writes are told."""
 
-    def __init__(self, inner: Transport, tell: Callable[[Request, Object | None, ApiError | None], None]) -> None:
+    def __init__(self, inner: Transport, tell: Callable[[Request, Object | None, Exception | None], None]) -> None:
         self._inner, self._tell = inner, tell
 
     def get(self, api_version: str, kind: str, namespace: str, name: str, *, metadata_only: bool = False) -> Object:
@@ -201,7 +210,7 @@ class _Told:
     def write(self, request: Request) -> Object:
         try:
             answer = self._inner.write(request)
-        except ApiError as error:
+        except (MooringError, Crash) as error:
             self._tell(request, None, error)
             raise
         self._tell(request, answer, None)
