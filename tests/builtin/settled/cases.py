@@ -205,9 +205,9 @@ def jobs(draw: Random) -> list[Object]:
             case 7:
                 steps.append(patched("Job", "web", parallelism=draw.randrange(5)))
             case 8:
-                steps += [{"do": "lose"}, {"do": "gone"}]
+                steps.append({"do": "gone"})
             case _:
-                steps.append(usual(draw))
+                steps.append({"do": "ready", "count": draw.choice([0, 9])})
     return [*steps, {"do": "gone"}, *ending(draw, "Job")]
 
 
@@ -261,7 +261,9 @@ def budgets(draw: Random) -> list[Object]:
     made_first = job("web", pods=template("web"), **sized) if build is job else build("web", draw.randrange(1, 6))  # type: ignore[operator]
     steps = [made(budget("web", "web", **amount)), made(made_first), {"do": "ready", "count": draw.choice([1, 2, 9])}]
     for _ in range(4):
-        steps.append(draw.choice([usual(draw), {"do": "ready", "count": draw.choice([1, 9])}]))
+        # A Job makes another pod for one that is lost, but not at once.
+        other = {"do": "gone"} if build is job else usual(draw)
+        steps.append(draw.choice([other, {"do": "ready", "count": draw.choice([1, 9])}]))
     return [*steps, *ending(draw, kind)]
 
 

@@ -17,6 +17,8 @@ from mooring.runtime.controller import Controller
 from mooring.runtime.drivers.simulation import START, Simulation
 from mooring.testing.http import Answer, Api
 
+# Longer than a collector of garbage waits before it believes that an owner is gone.
+_LONG_ENOUGH = timedelta(seconds=35)
 # Where each kind is, by its plural.
 PATHS = {
     "Pod": "api/v1 pods", "Service": "api/v1 services", "Endpoints": "api/v1 endpoints", "Event": "api/v1 events",
@@ -55,7 +57,9 @@ class Simulated:
             self.patch("Node", node["metadata"]["name"], spec)
 
     def settle(self) -> None:
-        self.simulation.run(timedelta(seconds=20))
+        end = self.simulation.now + _LONG_ENOUGH
+        self.simulation.run(_LONG_ENOUGH)
+        self.simulation.now = end
 
     def list(self, kind: str) -> list[Object]:
         return [o for o in self.registry.list(self._resource(kind)).items if o["metadata"].get("namespace") == "default"]

@@ -22,7 +22,7 @@ _SPEC = {
     "Pod": ("nodeName", "hostname", "subdomain"), "PersistentVolumeClaim": ("storageClassName",),
 }  # fmt: skip
 # Told of states that may have passed before anybody looks.
-_PASSING = ("CalculateExpectedPodCountFailed", "NoPods")
+_PASSING = ("CalculateExpectedPodCountFailed", "NoPods", "ClusterIPNotAllocated")
 _LEFT_OUT = ("ResourceQuota", "Event", "Service")
 _DROPPED = re.compile(r"(Time|Timestamp|uid|Hash|resourceVersion|hostIPs?|podIPs?|qosClass|collisionCount)$")
 _OWN_NOTES = ("mooring.dev/", "endpoints.kubernetes.io/last-change", "kubectl.kubernetes.io/")
@@ -76,9 +76,12 @@ def _learn(everything: dict[str, list[Object]], found: dict[str, str]) -> None:
 
 
 def _plain(text: str, names: dict[str, str]) -> str:
+    text = re.sub(r"\b(deployments|replica-sets|stateful-sets|daemon-sets|jobs|services|budgets)-\d+/", "default/", text)
     if names:
         words = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
         text = re.sub(rf"(?<![\w.-])({words})(?![\w-])", lambda match: names[match.group(1)], text)
+        # A set that is gone is known by its pods.
+        text = re.sub(rf"(?<![\w.-])({words})(?=-[bcdfghjklmnpqrstvwxz2456789]{{5}}\b)", lambda m: names[m.group(1)], text)
     # What should be gone may be counted or not.
     text = re.sub(r"used: pods=\d+", "used: pods=N", text)
     # Pods that are gone are known by their owners' words alone.
