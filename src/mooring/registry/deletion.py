@@ -25,6 +25,10 @@ Propagation = Literal["Background", "Foreground", "Orphan"]
 _PROPAGATIONS: Final = ("Foreground", "Background", "Orphan")
 _FOREGROUND: Final = "foregroundDeletion"
 _ORPHAN: Final = "orphan"
+_PODS_STAY: Final = (
+    "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set "
+    "propagationPolicy=Orphan to suppress this warning"
+)
 # kube-apiserver refuses to delete these: clients and controllers rely on them.
 _IMMORTAL: Final = frozenset({"default", "kube-system", "kube-public"})
 
@@ -58,7 +62,12 @@ def delete(
     if resource.store == DEFINITIONS and "deletionTimestamp" not in metadata:
         base = marked_for_cleaning(old, options.stamp)
     finalizers = base["metadata"].get("finalizers", [])
-    wanted = finalizers if core.strategy(resource).unsupported_gc else _finalizers(finalizers, propagation)
+    strategy = core.strategy(resource)
+    if propagation is None and resource.store == "jobs.batch":
+        options.warnings.append(_PODS_STAY)
+    if propagation is None and strategy.orphans and not {_FOREGROUND, _ORPHAN} & {*finalizers}:
+        propagation = "Orphan"
+    wanted = finalizers if strategy.unsupported_gc else _finalizers(finalizers, propagation)
     if new_metadata is None and not wanted:
         if resource.store == "pods":
             return _remove_marked(core, resource, {**old, "metadata": _marked(metadata, options)}, old, options)

@@ -75,6 +75,7 @@ class Strategy:
     checks_metadata whether `validate` looks at metadata too
     metadata_last   whether metadata are looked at only when there is nothing else to say
     unsupported_gc  whether dependents never matter when an object of the kind is deleted
+    orphans         whether dependents stay when an object of the kind is deleted by someone who does not say
     """
 
     default: Callable[[Object], Any] = _nothing
@@ -95,4 +96,5 @@ class Strategy:
     checks_metadata: bool = False
     metadata_last: bool = False
     unsupported_gc: bool = False
+    orphans: bool = False
     update_is_whole: bool = False

@@ -1,4 +1,4 @@
-"""Removes pods whose node is gone: no kubelet is left to stop them.
+"""Removes pods whose node is gone, or that were deleted before they had one: no kubelet is there to stop them.
 
 Absence may only mean that the watch of nodes is behind, so a node is given time to appear. A pod is marked as failed
 first, because its owner may wait to see how it ended.
@@ -6,16 +6,16 @@ first, because its owner may wait to see how it ended.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final
 
 from mooring.api.core.views import Pod
-from mooring.api.kinds import HasMeta, Key, key_of
+from mooring.api.kinds import HasMeta, Indexers, Key, key_of
 from mooring.builtin.orphans import dependence
 from mooring.runtime.controller import Controller
-from mooring.runtime.decision import Decision, Delete, Write
+from mooring.runtime.decision import Decision, Delete, Write, status
 from mooring.runtime.view import View
 from mooring.workloads.conditions import disruption_mark
 from mooring.workloads.kinds import NODE, POD
@@ -36,6 +36,14 @@ def _node_of(pod: Pod) -> str | None:
 PODS_BY_NODE = dependence("pods-by-node", NODE, _name, _node_of)
 
 
+def _never_bound(pod: Pod) -> Iterable[str]:
+    """Pods that are held by finalizers alone, of whom somebody may wait to hear how they ended."""
+    return ("",) if pod.metadata.deleting and not pod.spec.node_name and not pod.finished else ()
+
+
+NEVER_BOUND: Final = Indexers(POD, indexes={"never-bound": _never_bound}, placed_by=("spec", "status"))
+
+
 def reconcile(key: Key, view: View, now: datetime) -> Decision:
     known: Mapping[str, datetime] = view.memory(MappingProxyType) or {}
     missing_since = {}
@@ -45,6 +53,8 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         if view.reached(missing_since[node] + QUARANTINE_TIME):
             found = (view.get(POD, *pod) for pod in pods[: MAX_WRITES_PER_PASS - len(writes)])
             writes += [write for pod in found if pod is not None and (write := _remove(pod, now)) is not None]
+    for pod in view.list(POD, "never-bound", "")[: MAX_WRITES_PER_PASS - len(writes)]:
+        writes.append(status(POD, pod, {"phase": "Failed"}))
     return Decision(children=tuple(writes), memory=MappingProxyType(missing_since))
 
 
@@ -63,5 +73,6 @@ CONTROLLER: Final = Controller(
     reads=(NODE, POD),
     writes={POD: ("delete", "status")},
     folds=(PODS_BY_NODE,),
+    indexers=(NEVER_BOUND,),
     memory=MappingProxyType,
 )

@@ -181,11 +181,13 @@ def _decide(deployment: Deployment, sets: Sets, step: DeploymentStep, status: De
     events = []
     if step.made is not None and (size := step.made.object["spec"]["replicas"]):
         events.append(_scaling(deployment, step.made.key.name, 0, size))
+    dropped = {write.key.name for write in step.dropped}
     for one in sets.all:
         own: Object = edits if one is sets.new else {}
         name = one.metadata.name
         if name in step.sizes:
-            children += scaled(deployment, one, step.sizes[name], own)
+            # A paused Deployment may size its latest set and drop it at once, which is told as both.
+            children += scaled(deployment, one, step.sizes[name], own) if name not in dropped else ()
             if step.sizes[name] != one.spec.replicas:
                 events.append(_scaling(deployment, name, one.spec.replicas, step.sizes[name]))
         elif own:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from mooring.api.apps.views import ControllerRevision, StatefulSet, StatefulSetStatus
 from mooring.api.kinds import Key
+from mooring.api.meta import Meta
 from mooring.builtin.apps.statefulset.claims import drops_claims
 from mooring.builtin.apps.statefulset.ordinals import ORDINALS
 from mooring.builtin.apps.statefulset.state import ObservedPods, observe_pods, ordinal_of
@@ -88,6 +89,9 @@ def reconcile(key: Key, view: View, now: datetime) -> Decision:
         # The pass that observes the new pod writes status once for both. A pod that the API refuses is never observed,
         # and must not keep the rest of status from being written.
         intent, status = [*intent, *(status if view.problem else ())], ()
+    elif steps.children and view.problem:
+        # Nor must pods that are made all at once, of which the API refuses one.
+        intent, status = [*intent, *status], ()
     final = bool(status) and not (intent or steps.children or old) and _inputs(new) == _inputs(stateful_set.status)
     return Decision(tuple(intent), tuple(steps.children), status, old, tuple(steps.events), final=final)
 
@@ -110,9 +114,11 @@ def _history(view: View, stateful_set: StatefulSet) -> StatefulSetHistory | Deci
     update = equal_revision(revisions, stateful_set.spec.template)
     if update is None and stateful_set.metadata.deleting:
         # Nothing is made for a set that goes away.
-        update = revisions[-1] if revisions else None
-        if update is None:
-            return Decision()
+        if not revisions:
+            # They went before it: what is left of the set is told by the name of the last one.
+            gone = ControllerRevision(metadata=Meta(name=stateful_set.status.update_revision or ""))
+            return StatefulSetHistory((), gone, gone, {})
+        update = revisions[-1]
     elif update is None:
         made = template_revision(
             STATEFUL_SET,

@@ -80,9 +80,15 @@ class Steps:
         self.events += claims.events
         self.children.append(Create(POD, self._pod(ordinal, name)))
         self._record("Normal", "SuccessfulCreate", "Create", name)
-        if len(self.children) == 1 and self.view.problem:
+        if self.view.problem and self._is_refused(name):
             self._record("Warning", "FailedCreate", "Create", name, f"failed error: {self.view.problem}")
         return False
+
+    def _is_refused(self, name: str) -> bool:
+        """Whether the problem is about the pod of that name, or else, about none by its name, is the first one's."""
+        problem = self.view.problem
+        others = f'"{self.stateful_set.metadata.name}-'
+        return f'"{name}"' in problem or (others not in problem and len(self.children) == 1)
 
     def _pod(self, ordinal: int, name: str) -> Object:
         revision = self.current if self._stays_behind(ordinal) else self.update
