@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 from copy import deepcopy
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from mooring.kube.objects import Object
@@ -28,6 +28,7 @@ from mooring.nodes.process.pods.model import (
     Prepare,
     Prepared,
     Probed,
+    ProbeKind,
     Remove,
     Start,
     Started,
@@ -42,6 +43,7 @@ from tests.nodes.process.life import NOON, bound_pod
 from tests.support.recordings import Draw
 
 STEPS = 45
+_PROBES: tuple[ProbeKind, ...] = ("startup", "readiness", "liveness")
 _AMOUNTS: tuple[Object, ...] = (
     {},
     {"requests": {"cpu": "100m", "memory": "64Mi"}},
@@ -95,7 +97,7 @@ class DrawnLife:
         self.now = NOON
         self.pod = PodRecord(begun=NOON)
         self.status: Object = {}
-        self.wake = None
+        self.wake: datetime | None = None
         self.is_gone = False
         self._coming: list[tuple[Any, int, Any]] = []
         self._count = 0
@@ -175,7 +177,7 @@ class DrawnLife:
                 started = Started(name, f"{name}-{attempt}", settled, ready, given if draw.chance(0.9) else None)
                 self._later(draw.one((0, 1, 2)), started)
                 self._later(draw.one((5, 15, 40, 90, 200, 700)), _Ends(name, draw.one((0, 0, 1, 3, 42, 137))))
-                for kind in draw.some(("startup", "readiness", "liveness")):
+                for kind in draw.some(_PROBES):
                     self._later(draw.one((3, 6, 20)), Probed(name, kind, draw.chance(0.7)))
             case Stop(name, seconds):
                 if draw.chance(0.7):
@@ -204,7 +206,7 @@ class DrawnLife:
             case 0 | 1 | 2:
                 return self._ends(name, draw.one((0, 1, 3, 139)))
             case 3:
-                probed = Probed(name, draw.one(("startup", "liveness", "readiness")), draw.chance(0.5))
+                probed = Probed(name, draw.one(_PROBES), draw.chance(0.5))
                 return self._told(probed), self._happens(probed)
             case 4 | 5:
                 kind = draw.one(("liveness", "startup"))
