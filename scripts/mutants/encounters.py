@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from scripts.mutants.ledger import AWAY, MET, Ledger, Sight
 from scripts.mutants.mutations import Mutation
-from scripts.mutants.probes import with_probes
+from scripts.mutants.probes import TESTS, with_probes
 from scripts.mutants.programs import finished
 from scripts.mutants.trees import Tree
 
@@ -26,7 +26,7 @@ def record(tree: Tree, ledger: Ledger, files: Sequence[str], asked: Mapping[str,
     finally:
         for path, source in sources.items():
             tree.write(path, source)
-    met = _met(tree.marks.read_text(encoding="utf-8"), done.process)
+    met = _met(tree.marks.read_text(encoding="utf-8"))
     for file in files:
         for mutation in asked[file]:
             fault = ledger.fault(mutation)
@@ -38,12 +38,12 @@ def record(tree: Tree, ledger: Ledger, files: Sequence[str], asked: Mapping[str,
                 ledger.write(mutation, [(file, Sight(AWAY))])
 
 
-def _met(marks: str, process: int) -> dict[tuple[str, str], set[str]]:
+def _met(marks: str) -> dict[tuple[str, str], set[str]]:
     """Tests by fault and file; what is made for a test, or started as a process, may serve the others of its file."""
     found: dict[tuple[str, str], set[str]] = defaultdict(set)
     for line in marks.splitlines():
         fault, by, test = line.split("\t")
         name, _, phase = test.rpartition(" ")
         file = name.partition("::")[0]
-        found[fault, file].add(name if by == str(process) and phase == "(call)" else file)
+        found[fault, file].add(name if by == TESTS and phase == "(call)" else file)
     return {(fault, file): {file} if file in tests else tests for (fault, file), tests in found.items()}

@@ -11,6 +11,8 @@ import pytest
 # As the parameter of a test's home is called. A real cluster runs nothing of our source.
 REAL = "real"
 OUT_OF_TIME = "mutants: out of time"
+# Of the tests; probes ask for it.
+PROCESS = os.getpid()
 # One test may begin just before the end; what takes this long is an endless loop.
 _MORE_SECONDS = 60
 

@@ -7,11 +7,15 @@ from typing import NamedTuple
 
 from scripts.mutants.mutations import Mutation
 
+# In a mark, of the process that runs the tests.
+TESTS = "tests"
 # Lies beside the package in the copy, so that child processes of the tests find it too. A mark is a line with the name
-# of the place, of the test and of the process: a process that outlives its first test serves others under its name.
+# of the place, whether it was the process of the tests, and the test: a process that outlives its first test serves
+# others under its name. A number does not say which process it was, as there may be several of one number.
 PROBE_MODULE = '''"""Leaves a mark when a place is reached."""
 
 import os
+import sys
 
 _seen = set()
 
@@ -21,8 +25,10 @@ def mutant_reached(place):
     test = os.environ.get("PYTEST_CURRENT_TEST", "")
     if marks and (place, test) not in _seen:
         _seen.add((place, test))
+        plugin = sys.modules.get("scripts.mutants.plugin")
+        by = "tests" if plugin is not None and plugin.PROCESS == os.getpid() else "another"
         with open(marks, "a", encoding="utf-8") as file:
-            file.write(f"{place}\\t{os.getpid()}\\t{test}\\n")
+            file.write(f"{place}\\t{by}\\t{test}\\n")
     return False
 '''
 # A program without the copy on its path, such as a notebook's own Python, goes on without.

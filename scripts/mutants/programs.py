@@ -1,8 +1,10 @@
-"""One run of pytest over a copy of the source, which ends with all that it started."""
+"""One run of pytest over a copy of the source, which ends with all that it started and touches no mount but its own."""
 
 from __future__ import annotations
 
+import functools
 import os
+import shutil
 import signal
 import subprocess
 from collections.abc import Sequence
@@ -21,7 +23,6 @@ class Finished:
 
     code: int
     output: str
-    process: int
 
     @property
     def has_failed(self) -> bool:
@@ -46,7 +47,7 @@ def finished(tree: Tree, tests: Sequence[str], seconds: float, longest: float, *
     names = tree.folder / "tests-to-run"
     names.write_text("\n".join(tests) + "\n", encoding="utf-8")
     process = subprocess.Popen(
-        tree.pytest("-p", "scripts.mutants.plugin", *options, f"@{names}"),
+        own_mounts() + tree.pytest("-p", "scripts.mutants.plugin", *options, f"@{names}"),
         cwd=tree.folder,
         env=tree.environment(MUTANT_MARKS=str(tree.marks), MUTANT_SECONDS=str(seconds)),
         stdout=subprocess.PIPE,
@@ -59,5 +60,19 @@ def finished(tree: Tree, tests: Sequence[str], seconds: float, longest: float, *
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         output, _ = process.communicate()
-        return Finished(-signal.SIGKILL, f"{output}\nno end within {longest:.0f} s", process.pid)
-    return Finished(process.returncode, output, process.pid)
+        return Finished(-signal.SIGKILL, f"{output}\nno end within {longest:.0f} s")
+    return Finished(process.returncode, output)
+
+
+@functools.cache
+def own_mounts() -> list[str]:
+    """What a command begins with to have mounts and processes of its own, where this user may; nothing elsewhere.
+
+    A fault in what mounts or kills would reach those of the machine. The shell is the parent of what has lost its own:
+    the tests themselves must not be the first process, which no signal ends.
+    """
+    command = ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    command += ["sh", "-c", '"$@"; exit $?', "run"]
+    if os.geteuid() != 0 or shutil.which(command[0]) is None:
+        return []
+    return command if subprocess.run([*command, "true"], capture_output=True).returncode == 0 else []

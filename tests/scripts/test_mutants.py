@@ -15,13 +15,15 @@ from textwrap import dedent
 import pytest
 
 from scripts.made import ROOT
+from scripts.mutants import plugin
 from scripts.mutants.__main__ import difference
 from scripts.mutants.explained import FILE, changed_lines, explanations, reason
 from scripts.mutants.homes import test_folders as folders_of
 from scripts.mutants.imports import ImportGraph
 from scripts.mutants.ledger import AWAY, KILLED, LIVES, Ledger, Sight
 from scripts.mutants.mutations import KINDS, mutations
-from scripts.mutants.probes import PROBE_MODULE, with_probes
+from scripts.mutants.probes import PROBE_MODULE, TESTS, with_probes
+from scripts.mutants.programs import finished, own_mounts
 from scripts.mutants.runs import Court, Verdict
 from scripts.mutants.sample import draw, every_mutation
 from scripts.mutants.trees import Tree
@@ -204,11 +206,12 @@ def test_a_probe_changes_nothing_but_leaves_a_mark(tmp_path: Path) -> None:
             patched.setenv("MUTANT_MARKS", str(marks))
             patched.syspath_prepend(str(tmp_path))
             patched.delitem(sys.modules, "mutant_probe", raising=False)
+            patched.setitem(sys.modules, "scripts.mutants.plugin", plugin)
             runpy.run_path(str(tmp_path / "program.py"))
         assert printed.getvalue() == "high a low none\n"
         rows = [line.split("\t") for line in marks.read_text(encoding="utf-8").splitlines()]
         assert {name for name, _, _ in rows} == expected
-        assert {by for _, by, _ in rows} == {str(os.getpid())}
+        assert {by for _, by, _ in rows} == {TESTS}
         assert all("test_a_probe_changes_nothing" in test for _, _, test in rows)
 
 
@@ -300,6 +303,43 @@ def test_a_fault_is_killed_survives_or_is_reached_by_nobody(tmp_path: Path) -> N
     test = here / "tests/kube/test_nothing.py"
     test.write_text("from mooring.kube.sample import unused\n\ndef test_it(): assert not unused(1)\n", encoding="utf-8")
     assert [outcome for _, outcome, _ in judged(here, tmp_path / "third")] == ["killed", "survived", "killed", "killed"]
+
+
+def mounts_below(folder: Path) -> list[str]:
+    table = Path("/proc/self/mountinfo").read_text(encoding="utf-8")
+    return [line for line in table.splitlines() if str(folder) in line]
+
+
+def test_what_a_run_mounts_unmounts_or_kills_is_not_the_machines(tmp_path: Path) -> None:
+    """Who is not root can do none of it, and has no need of mounts of its own."""
+    here = checkout(tmp_path / "checkout")
+    places = {name: tmp_path / name for name in ("source", "made", "undone")}
+    for place in places.values():
+        place.mkdir()
+    program = f"""
+        import os, subprocess
+
+        def test_it():
+            subprocess.run(["mount", "--bind", "{places["source"]}", "{places["made"]}"])
+            subprocess.run(["umount", "{places["undone"]}"])
+            with open("/proc/self/mountinfo") as table, open("{tmp_path}/seen", "w") as seen:
+                seen.write(table.read() + f"{{os.path.exists('/proc/{os.getpid()}')}}")
+        """
+    (here / "tests/kube/test_nothing.py").write_text(dedent(program), encoding="utf-8")
+    bind = ["mount", "--bind", str(places["source"]), str(places["undone"])]
+    assert not own_mounts() or subprocess.run(bind).returncode == 0
+    try:
+        before = mounts_below(tmp_path)
+        done = finished(Tree(here, tmp_path / "copy"), ["tests/kube/test_nothing.py"], 10, 60)
+        after = mounts_below(tmp_path)
+    finally:
+        if own_mounts():
+            subprocess.run(["umount", places["undone"]], check=True)
+    assert (done.code, after) == (0, before), done.output
+    seen = (tmp_path / "seen").read_text(encoding="utf-8")
+    assert (bool(before), str(places["made"]) in seen) == (bool(own_mounts()), bool(own_mounts()))
+    assert str(places["undone"]) not in seen
+    assert seen.endswith("False" if own_mounts() else "True")
 
 
 def test_what_was_seen_counts_until_the_module_or_the_tests_change(tmp_path: Path) -> None:

@@ -1,21 +1,34 @@
 """The functions that templates of Stages may use: Go's own, the most used ones of sprig, and some of kwok.
 
-What depends on the object or the moment (`Now`, `PodIPWith`) is handed in where a template is rendered.
+They are as strict as there: who compares a number with a text, or asks a text of nothing, gets an error. What depends
+on the object or the moment (`Now`, `PodIPWith`) is handed in where a template is rendered.
 """
 
 from __future__ import annotations
 
-import json
+import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from mooring.manifests.emit import to_yaml
+from mooring.nodes.stages.go_values import (
+    Int64,
+    ObjectNumber,
+    go_integer,
+    go_json,
+    go_quoted,
+    go_text,
+    go_type,
+    plain,
+    truth,
+)
 from mooring.nodes.stages.lexer import TemplateError
+from mooring.nodes.stages.printf import printf
 
 Thunk = Callable[[], Any]
 
-_VERB: Final = re.compile(r"%([-+ 0]*\d*(?:\.\d+)?)([a-zA-Z%])")
+_DECIMAL: Final = re.compile(r"[-+]?[0-9]+")
 
 NODE_CONDITIONS: Final = tuple(
     {"type": kind, "status": status, "reason": reason, "message": message}
@@ -29,40 +42,21 @@ NODE_CONDITIONS: Final = tuple(
 )
 
 
-def truth(value: Any) -> bool:
-    """Whether a value counts as true: nothing, zero and whatever is empty do not."""
-    return bool(value)
-
-
-def go_text(value: Any) -> str:
-    """A value as an action writes it."""
-    match value:
-        case None:
-            return "<no value>"
-        case bool():
-            return "true" if value else "false"
-        case dict():
-            return "map[" + " ".join(f"{key}:{go_text(item)}" for key, item in sorted(value.items())) + "]"
-        case list() | tuple():
-            return "[" + " ".join(go_text(item) for item in value) + "]"
-    return str(value)
-
-
-def _or(*values: Thunk) -> Any:
-    found = None
+def _or(first: Thunk, *values: Thunk) -> Any:
+    found = first()
     for value in values:
-        found = value()
         if truth(found):
             break
+        found = value()
     return found
 
 
-def _and(*values: Thunk) -> Any:
-    found = None
+def _and(first: Thunk, *values: Thunk) -> Any:
+    found = first()
     for value in values:
-        found = value()
         if not truth(found):
             break
+        found = value()
     return found
 
 
@@ -70,128 +64,199 @@ def _and(*values: Thunk) -> Any:
 LAZY: Final[Mapping[str, Callable[..., Any]]] = {"or": _or, "and": _and}
 
 
-def _index(value: Any, *keys: Any) -> Any:
-    for key in keys:
-        if isinstance(value, dict):
-            value = value.get(key)
-        elif isinstance(value, list | tuple | str):
-            if not isinstance(key, int) or not 0 <= key < len(value):
-                raise TemplateError(f"index {key} is out of range of {len(value)} items")
-            value = value[key]
-        elif value is not None:
-            raise TemplateError(f"{go_text(value)} has no items to take number {key} of")
+# What functions take
+
+
+def _string(value: Any) -> str:
+    if not isinstance(value, str) or isinstance(value, ObjectNumber):
+        raise TemplateError(f"{_told(value)} is not a string")
     return value
 
 
-def _printf(form: str, *values: Any) -> str:
-    given = iter(values)
+def _map(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise TemplateError(f"{_told(value)} is not a map")
+    return value
 
-    def one(found: re.Match[str]) -> str:
-        flags, verb = found.groups()
-        if verb == "%":
-            return "%"
-        value = next(given, None)
-        match verb:
-            case "d" | "x":
-                return str(f"%{flags}{verb}" % _int(value))
-            case "f" | "e" | "g":
-                return str(f"%{flags}{verb}" % float(value or 0))
-            case "q":
-                return json.dumps(go_text(value), ensure_ascii=False)
-        return str(f"%{flags}s" % go_text(value))
 
-    return _VERB.sub(one, form)
+def _told(value: Any) -> str:
+    return "nil" if value is None else f"{go_text(value)} of type {go_type(value)}"
+
+
+def _int(value: Any) -> Int64:
+    """As sprig makes an integer of anything; what is none is 0."""
+    match value:
+        case bool() | int():
+            return Int64(value)
+        case float():
+            return Int64(math.trunc(value))
+        case str():
+            return Int64(go_integer(re.sub(r"\.0*$", "", value)) or 0)
+    return Int64(0)
+
+
+# Comparison
+
+
+def _kind(value: Any) -> str:
+    match value:
+        case bool():
+            return "bool"
+        case int():
+            return "int"
+        case float():
+            return "float"
+        case str():
+            return "string"
+    return ""
+
+
+def _equal(one: Any, first: Any, *others: Any) -> bool:
+    return any(_same(one, other) for other in (first, *others))
+
+
+def _same(one: Any, other: Any) -> bool:
+    if one is None or other is None:
+        return one is other
+    if _kind(one) != _kind(other):
+        raise TemplateError(f"{_told(one)} and {_told(other)} cannot be compared")
+    if not _kind(one):
+        raise TemplateError(f"a {go_type(one)} cannot be compared")
+    return bool(one == other)
+
+
+def _less(one: Any, other: Any) -> bool:
+    if _kind(one) != _kind(other) or _kind(one) in ("", "bool"):
+        raise TemplateError(f"{_told(one)} and {_told(other)} are in no order")
+    return bool(one < other)
+
+
+# Items
+
+
+def _index(value: Any, *keys: Any) -> Any:
+    for key in keys:
+        if isinstance(value, dict):
+            value = value.get(_string(key))
+        elif isinstance(value, list | str) and not isinstance(value, ObjectNumber):
+            items = value.encode() if isinstance(value, str) else value
+            if not isinstance(key, int) or not 0 <= key < len(items):
+                raise TemplateError(f"index {go_text(key)} is out of range of {len(items)} items")
+            value = items[key]
+        else:
+            raise TemplateError(f"{go_text(value)} has no items to take number {go_text(key)} of")
+    return value
+
+
+def _length(value: Any) -> int:
+    return len(value.encode() if isinstance(value, str) else value)
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise TemplateError(f"{_told(value)} is not a list")
+    return value
+
+
+def _join(separator: Any, values: Any) -> str:
+    found = values if isinstance(values, list) else [] if values is None else [values]
+    return _string(separator).join(go_text(value) for value in found if value is not None)
+
+
+def _dict(*pairs: Any) -> dict[str, Any]:
+    return {go_text(pairs[n]): pairs[n + 1] if n + 1 < len(pairs) else "" for n in range(0, len(pairs), 2)}
+
+
+# Texts
+
+
+def _print(*values: Any) -> str:
+    """With a space between two that are no texts."""
+    made = ""
+    for number, value in enumerate(values):
+        if number and not isinstance(value, str) and not isinstance(values[number - 1], str):
+            made += " "
+        made += go_text(value)
+    return made
 
 
 def _quote(value: Any) -> str:
-    return json.dumps(value if isinstance(value, str) else _compact(value), ensure_ascii=False)
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False, sort_keys=True)
+    text = go_json(value)
+    return text if text.startswith('"') else go_quoted(text)
 
 
 def _yaml(value: Any, indent: int = 0) -> str:
-    text = to_yaml(value)
+    text = to_yaml(plain(value))
     pad = " " * (indent * 2)
     return ("\n" + text).replace("\n", "\n" + pad) if indent > 0 else text
 
 
-def _dict(*pairs: Any) -> dict[str, Any]:
-    return {str(pairs[n]): pairs[n + 1] if n + 1 < len(pairs) else "" for n in range(0, len(pairs), 2)}
+def _ternary(yes: Any, no: Any, test: Any) -> Any:
+    if not isinstance(test, bool):
+        raise TemplateError(f"{_told(test)} is neither true nor false")
+    return yes if test else no
 
 
-def _int(value: Any) -> int:
-    try:
-        return int(float(value)) if value not in (None, "") else 0
-    except ValueError:
-        return 0
+# Arithmetic
 
 
-def _divided(one: Any, other: Any) -> int:
+def _quotient(one: Any, other: Any) -> Int64:
     """Rounded towards zero, as Go does."""
     quotient = abs(_int(one)) // abs(_int(other))
-    return quotient if (_int(one) < 0) == (_int(other) < 0) else -quotient
-
-
-def _product(*values: Any) -> int:
-    product = 1
-    for value in values:
-        product *= _int(value)
-    return product
+    return Int64(quotient if (_int(one) < 0) == (_int(other) < 0) else -quotient)
 
 
 FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     # Go's own.
     "not": lambda value: not truth(value),
-    "eq": lambda one, *others: any(one == other for other in others),
-    "ne": lambda one, other: one != other,
-    "lt": lambda one, other: one < other,
-    "le": lambda one, other: one <= other,
-    "gt": lambda one, other: one > other,
-    "ge": lambda one, other: one >= other,
+    "eq": _equal,
+    "ne": lambda one, other: not _same(one, other),
+    "lt": _less,
+    "le": lambda one, other: _less(one, other) or _same(one, other),
+    "gt": lambda one, other: not (_less(one, other) or _same(one, other)),
+    "ge": lambda one, other: not _less(one, other),
     "index": _index,
-    "len": len,
-    "print": lambda *values: "".join(map(go_text, values)),
+    "len": _length,
+    "print": _print,
     "println": lambda *values: " ".join(map(go_text, values)) + "\n",
-    "printf": _printf,
+    "printf": lambda form, *values: printf(_string(form), *values),
     # kwok's, as far as they are the same for every object.
     "Quote": _quote,
     "YAML": _yaml,
     "NodeConditions": lambda: list(NODE_CONDITIONS),
     # sprig's.
-    "add": lambda *values: sum(map(_int, values)),
-    "sub": lambda one, other: _int(one) - _int(other),
-    "mul": _product,
-    "div": _divided,
-    "mod": lambda one, other: _int(one) % _int(other),
+    "add": lambda *values: Int64(sum(map(_int, values))),
+    "sub": lambda one, other: Int64(_int(one) - _int(other)),
+    "mul": lambda one, *values: Int64(math.prod(map(_int, (one, *values)))),
+    "div": _quotient,
+    "mod": lambda one, other: Int64(math.fmod(_int(one), _int(other))),
     "max": lambda *values: max(map(_int, values)),
     "min": lambda *values: min(map(_int, values)),
-    "int": _int,
+    "int": lambda value: int(_int(value)),
     "int64": _int,
-    "atoi": _int,
+    "atoi": lambda text: int(text) if _DECIMAL.fullmatch(_string(text)) else 0,
     "toString": go_text,
-    "quote": lambda *values: " ".join(json.dumps(go_text(v), ensure_ascii=False) for v in values if v is not None),
-    "squote": lambda *values: " ".join(f"'{go_text(v)}'" for v in values if v is not None),
-    "upper": lambda text: str(text).upper(),
-    "lower": lambda text: str(text).lower(),
-    "trim": lambda text: str(text).strip(),
-    "trimPrefix": lambda prefix, text: str(text).removeprefix(prefix),
-    "trimSuffix": lambda suffix, text: str(text).removesuffix(suffix),
-    "contains": lambda part, text: part in text,
-    "hasPrefix": lambda prefix, text: str(text).startswith(prefix),
-    "hasSuffix": lambda suffix, text: str(text).endswith(suffix),
-    "replace": lambda old, new, text: str(text).replace(old, new),
+    "quote": lambda *values: " ".join(go_quoted(go_text(value)) for value in values if value is not None),
+    "squote": lambda *values: " ".join(f"'{go_text(value)}'" for value in values if value is not None),
+    "upper": lambda text: _string(text).upper(),
+    "lower": lambda text: _string(text).lower(),
+    "trim": lambda text: _string(text).strip(),
+    "trimPrefix": lambda prefix, text: _string(text).removeprefix(_string(prefix)),
+    "trimSuffix": lambda suffix, text: _string(text).removesuffix(_string(suffix)),
+    "contains": lambda part, text: _string(part) in _string(text),
+    "hasPrefix": lambda prefix, text: _string(text).startswith(_string(prefix)),
+    "hasSuffix": lambda suffix, text: _string(text).endswith(_string(suffix)),
+    "replace": lambda old, new, text: _string(text).replace(_string(old), _string(new)),
     "default": lambda fallback, value=None: value if truth(value) else fallback,
     "empty": lambda value: not truth(value),
     "coalesce": lambda *values: next((value for value in values if truth(value)), None),
-    "ternary": lambda yes, no, test: yes if test else no,
+    "ternary": _ternary,
     "list": lambda *values: list(values),
     "dict": _dict,
-    "get": lambda mapping, key: mapping.get(key, ""),
-    "hasKey": lambda mapping, key: key in mapping,
-    "first": lambda values: values[0] if values else None,
-    "last": lambda values: values[-1] if values else None,
-    "join": lambda separator, values: separator.join(map(go_text, values)),
-    "toJson": _compact,
+    "get": lambda mapping, key: _map(mapping).get(_string(key), ""),
+    "hasKey": lambda mapping, key: _string(key) in _map(mapping),
+    "first": lambda values: next(iter(_list(values)), None),
+    "last": lambda values: next(reversed(_list(values)), None),
+    "join": _join,
+    "toJson": go_json,
 }

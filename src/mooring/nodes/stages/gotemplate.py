@@ -6,12 +6,12 @@ not use (`define`, `template`, `block`, methods) is refused when the template is
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from mooring.nodes.stages.functions import FUNCTIONS, LAZY, go_text, truth
-from mooring.nodes.stages.lexer import TemplateAction, TemplateError, Word, pieces
+from mooring.nodes.stages.functions import FUNCTIONS, LAZY
+from mooring.nodes.stages.go_values import decoded, go_text, truth
+from mooring.nodes.stages.lexer import TemplateAction, TemplateError, Word, number, pieces, unquoted
 
 Functions = Mapping[str, Callable[..., Any]]
 _KEYWORDS: Final = frozenset({"if", "else", "end", "range", "with"})
@@ -60,7 +60,7 @@ class GoTemplate:
 
     def render(self, root: Any, functions: Functions) -> str:
         """The text for an object; `functions` are those that depend on it."""
-        return _Rendering({**FUNCTIONS, **functions}, root).text(self._nodes)
+        return _Rendering({**FUNCTIONS, **functions}, decoded(root)).text(self._nodes)
 
     # Reading
 
@@ -80,7 +80,7 @@ class GoTemplate:
             self._place += 1
             if keyword in _KEYWORDS:
                 nodes.append(self._block(keyword, piece.words[1:], piece.line))
-            elif piece.words:
+            else:
                 nodes.append(self._pipeline(piece.words, piece.line))
         if ends != ("",):
             raise TemplateError("an if, with or range is not closed with end")
@@ -111,6 +111,8 @@ class GoTemplate:
         declares = False
         if signs:
             variables = [word.text for word in words[: signs[0]] if word.kind == "variable"]
+            if len(variables) > 2:
+                raise TemplateError(f"line {line}: these are too many variables")
             declares = words[signs[0]].text == ":="
             words = words[signs[0] + 1 :]
         commands, rest = self._commands(words, line)
@@ -128,6 +130,8 @@ class GoTemplate:
                 continue
             operand, words = self._operand(word, words, line)
             while words and words[0].kind == "field" and words[0].glued:
+                if operand.kind == "constant":
+                    raise TemplateError(f"line {line}: a constant has no field {words[0].text}")
                 operand = operand._replace(fields=(*operand.fields, words[0].text[1:]))
                 words = words[1:]
             commands[-1].append(operand)
@@ -138,11 +142,11 @@ class GoTemplate:
     def _operand(self, word: Word, words: Sequence[Word], line: int) -> tuple[Operand, Sequence[Word]]:
         match word.kind:
             case "string":
-                return Operand("constant", json.loads(word.text)), words
+                return Operand("constant", unquoted(word.text, line)), words
             case "raw":
                 return Operand("constant", word.text[1:-1]), words
             case "number":
-                return Operand("constant", float(word.text) if "." in word.text else int(word.text)), words
+                return Operand("constant", number(word.text, line)), words
             case "variable":
                 return Operand("variable", word.text), words
             case "field":
@@ -179,7 +183,7 @@ class _Rendering:
             return self._block(node)
         value = self._value(node)
         if not node.variables:
-            return go_text(value)
+            return "<no value>" if value is None else go_text(value)
         self._assign(node.variables[0], value, node)
         return ""
 
@@ -217,15 +221,23 @@ class _Rendering:
             self._dot = before
 
     def _range(self, block: ControlBlock, value: Any) -> str:
-        if isinstance(value, dict):
-            items: list[tuple[Any, Any]] = sorted(value.items())
-        else:
-            items = list(enumerate(range(min(value, _MOST)) if isinstance(value, int) else value or ()))
+        items: list[tuple[Any, Any]]
+        match value:
+            case dict():
+                items = sorted(value.items())
+            case list() | None:
+                items = list(enumerate(value or ()))
+            case int() if not isinstance(value, bool):
+                items = list(enumerate(range(min(value, _MOST))))
+            case _:
+                raise TemplateError(f"line {block.pipeline.line}: {go_text(value)} has no items for range to go over")
         if len(items) >= _MOST:
             raise TemplateError(f"line {block.pipeline.line}: range goes over more than {_MOST} items")
         if not items:
             return self.text(block.otherwise)
         names = block.pipeline.variables
+        if len(names) == 2 and isinstance(value, int):
+            raise TemplateError(f"line {block.pipeline.line}: range over a number has one variable")
         made = []
         for key, item in items:
             if len(names) == 2:
@@ -246,10 +258,15 @@ class _Rendering:
         if first.kind != "function":
             if rest or piped:
                 raise TemplateError(f"line {line}: what is not a function cannot be given anything")
+            if first.kind == "constant" and first.value is None:
+                raise TemplateError(f"line {line}: nil is no command")
             return self._operand(first, line)
         if first.value in LAZY:
             arguments = [lambda operand=operand: self._operand(operand, line) for operand in rest]
-            return LAZY[first.value](*arguments, *(lambda value=value: value for value in piped))
+            given = [*arguments, *(lambda value=value: value for value in piped)]
+            if not given:
+                raise TemplateError(f"line {line}: {first.value} needs something to decide on")
+            return LAZY[first.value](*given)
         given = [self._operand(operand, line) for operand in rest]
         try:
             value = self._functions[first.value](*given, *piped)
@@ -257,18 +274,18 @@ class _Rendering:
             raise TemplateError(f"line {line}: {error}") from None
         except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
             raise TemplateError(f"line {line}: {first.value} cannot be used so: {error}") from None
-        return self._fields(value, first.fields)
+        return self._fields(value, first.fields, line)
 
     def _operand(self, operand: Operand, line: int) -> Any:
         match operand.kind:
             case "constant":
                 return operand.value
             case "dot":
-                return self._fields(self._dot, operand.fields)
+                return self._fields(self._dot, operand.fields, line)
             case "variable":
-                return self._fields(self._variable(operand.value, line), operand.fields)
+                return self._fields(self._variable(operand.value, line), operand.fields, line)
             case "pipeline":
-                return self._fields(self._value(operand.value), operand.fields)
+                return self._fields(self._value(operand.value), operand.fields, line)
         return self._command((operand,), (), line)
 
     def _variable(self, name: str, line: int) -> Any:
@@ -277,7 +294,13 @@ class _Rendering:
                 return scope[name]
         raise TemplateError(f"line {line}: the variable {name} is not declared")
 
-    def _fields(self, value: Any, names: Sequence[str]) -> Any:
+    def _fields(self, value: Any, names: Sequence[str], line: int) -> Any:
+        is_missing = value is None
         for name in names:
-            value = value.get(name) if isinstance(value, dict) else None
+            if is_missing:
+                # What is not there has whatever fields one likes; what is null has none.
+                return None
+            if not isinstance(value, dict):
+                raise TemplateError(f"line {line}: {go_text(value)} has no field {name}")
+            is_missing, value = name not in value, value.get(name)
         return value

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from mooring.kube.errors import MooringError
+from mooring.nodes.stages.go_values import go_integer
 
 _WORD: Final = re.compile(
     r"""(?P<string>"(?:[^"\\]|\\.)*")
       | (?P<raw>`[^`]*`)
-      | (?P<number>-?\d+(?:\.\d+)?)
+      | (?P<number>[-+]?(?:0[xXoObB]\w+|(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)(?!\w))
       | (?P<variable>\$\w*)
       | (?P<field>\.[A-Za-z_]\w*)
       | (?P<dot>\.)
@@ -20,6 +21,8 @@ _WORD: Final = re.compile(
       | (?P<space>\s+)""",
     re.VERBOSE,
 )
+_ESCAPE: Final = re.compile(r"\\(x[0-9a-fA-F]{2}|[0-7]{3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)")
+_ESCAPED: Final = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", '"': '"'}
 _ACTION: Final = re.compile(
     r"""\{\{(?P<left>-\s)?(?P<body>(?:"(?:[^"\\]|\\.)*"|`[^`]*`|[^"`])*?)(?P<right>\s-)?\}\}""", re.DOTALL
 )
@@ -58,7 +61,7 @@ def pieces(text: str) -> Iterator[str | TemplateAction]:
         trim = bool(found["right"])
         place = found.end()
         body = found["body"]
-        if not body.strip().startswith("/*"):
+        if not body.startswith("/*"):
             line = text.count("\n", 0, found.start()) + 1
             yield TemplateAction(tuple(_words(body, line)), line)
     rest = text[place:]
@@ -81,3 +84,27 @@ def _words(body: str, line: int) -> Iterator[Word]:
             yield Word(kind, found.group(), glued)
         glued = kind != "space"
         place = found.end()
+
+
+def number(text: str, line: int) -> int | float:
+    """A number as Go reads it: one with a point or an exponent is a float, one that begins with 0 is octal."""
+    if "x" not in text.lower() and any(sign in text for sign in ".eE"):
+        return float(text)
+    found = go_integer(text)
+    if found is None:
+        raise TemplateError(f"line {line}: {text} is no number")
+    return found
+
+
+def unquoted(text: str, line: int) -> str:
+    """What a constant in double quotes says."""
+
+    def one(found: re.Match[str]) -> str:
+        escape = found[1]
+        if len(escape) == 1:
+            if escape not in _ESCAPED:
+                raise TemplateError(f"line {line}: \\{escape} is not understood in {text}")
+            return _ESCAPED[escape]
+        return chr(int(escape, 8) if escape.isdecimal() else int(escape[1:], 16))
+
+    return _ESCAPE.sub(one, text[1:-1])

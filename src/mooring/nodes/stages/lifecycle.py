@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -18,6 +19,7 @@ from mooring.kube.durations import parse_duration
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.kube.times import moment
+from mooring.nodes.stages.go_values import go_integer
 from mooring.nodes.stages.gotemplate import GoTemplate
 from mooring.nodes.stages.kinds import STAGE, Stage
 from mooring.nodes.stages.lexer import TemplateError
@@ -94,7 +96,9 @@ class CompiledStage(NamedTuple):
 
     def due(self, obj: Object, since: datetime) -> datetime:
         """When it applies to an object that it has matched since a moment."""
-        first = _delay(self.duration, obj, since) or timedelta(0)
+        first = _delay(self.duration, obj, since)
+        if first is None:
+            return since
         last = _delay(self.jitter, obj, since)
         if last is None:
             return since + first
@@ -134,17 +138,17 @@ def choose(stages: Iterable[CompiledStage], obj: Object) -> CompiledStage | None
     matched = [stage for stage in stages if stage.matches(obj)]
     if len(matched) < 2:
         return matched[0] if matched else None
-    weights = [max(_count(stage.weight, obj), 0) for stage in matched]
-    total = sum(weights)
+    weighed = [(stage, weight) for stage in matched if (weight := _weight(stage.weight, obj)) is not None]
+    # One whose weight is no number comes after all others.
+    among = weighed or [(stage, 0) for stage in matched]
+    total = sum(weight for _, weight in among)
     lot = _lot(obj, "\n".join(stage.name for stage in matched))
     if not total:
-        return matched[lot % len(matched)]
+        return among[lot % len(among)][0]
     place = lot % total
-    for stage, weight in zip(matched, weights, strict=True):
-        place -= weight
-        if place < 0:
-            return stage
-    return matched[-1]
+    return next(
+        stage for (stage, _), end in zip(among, accumulate(weight for _, weight in among), strict=True) if place < end
+    )
 
 
 def _lot(obj: Object, purpose: str) -> int:
@@ -167,15 +171,19 @@ def _first(said: Query | None, obj: Object) -> Any:
     return found[0] if found else None
 
 
-def _count(amount: Amount, obj: Object) -> int:
-    said = _spelt(_first(amount.said, obj))
-    if said is not None and said.lstrip("-").isdecimal():
-        return int(said)
-    return amount.fixed or 0
+def _weight(amount: Amount, obj: Object) -> int | None:
+    """None where the object says something that is no number."""
+    said = _first(amount.said, obj)
+    if isinstance(said, str):
+        found = go_integer(said)
+        return None if found is None else max(found, 0)
+    return max(said, 0) if isinstance(said, int) and not isinstance(said, bool) else amount.fixed or 0
 
 
 def _delay(amount: Amount, obj: Object, since: datetime) -> timedelta | None:
     said = _first(amount.said, obj)
+    if said == "":
+        return None
     if isinstance(said, str):
         length = parse_duration(said)
         if length is not None:
@@ -209,7 +217,7 @@ def compile_stage(stage: Stage) -> CompiledStage:
         tuple((selector.get("matchAnnotations") or {}).items()),
         tuple(_requirements(selector.get("matchExpressions") or ())),
         Amount(spec.get("weight"), _said(spec.get("weightFrom"), "spec.weightFrom")),
-        Amount(delay.get("durationMilliseconds"), _said(delay.get("durationFrom"), "spec.delay.durationFrom")),
+        Amount(delay.get("durationMilliseconds", 0), _said(delay.get("durationFrom"), "spec.delay.durationFrom")),
         Amount(
             delay.get("jitterDurationMilliseconds"),
             _said(delay.get("jitterDurationFrom"), "spec.delay.jitterDurationFrom"),

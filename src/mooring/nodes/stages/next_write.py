@@ -17,6 +17,8 @@ from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
 from mooring.kube.patches.merge import apply_merge, merge_diff
 from mooring.kube.patches.operations import json_patch
+from mooring.kube.patches.strategic import strategic_merge_patch
+from mooring.kube.schemas.builtin import builtin_schema
 from mooring.kube.times import moment
 from mooring.manifests.loader import load
 from mooring.nodes.stages.lexer import TemplateError
@@ -25,8 +27,6 @@ from mooring.runtime.decision import Delete, Event, Patch, Write
 
 Environment = Mapping[str, Callable[..., Any]]
 
-# Lists whose items a strategic patch merges by one of their fields; all others it replaces.
-_MERGED_BY: Final = {"conditions": "type", "addresses": "type", "podIPs": "ip", "hostIPs": "ip"}
 _MOMENTS: Final = ("Time", "At", "Timestamp")
 
 
@@ -63,7 +63,7 @@ def outcome(stage: CompiledStage, obj: Object, environment: Environment) -> Obje
         if step.finalizers is not None:
             made["metadata"] = _with_finalizers(made["metadata"], step.finalizers)
         if step.template is not None:
-            made = _patched(stage, step, made, environment)
+            made = _patched(stage, step, made, obj, environment)
     return made
 
 
@@ -107,18 +107,22 @@ def _moments(value: Any, found: list[str]) -> None:
 
 
 def _with_finalizers(metadata: Object, change: Object) -> Object:
-    kept = [] if change.get("empty") else list(metadata.get("finalizers", ()))
+    present = metadata.get("finalizers") or []
     removed = {item.get("value") for item in change.get("remove") or ()}
+    kept = [] if change.get("empty") else [name for name in present if name not in removed]
+    # One that is removed and added is removed, unless none would be left.
+    known = present if kept else []
     added = [item.get("value") for item in change.get("add") or ()]
-    wanted = list(dict.fromkeys((*(name for name in kept if name not in removed), *added)))
+    wanted = [*kept, *(name for name in dict.fromkeys(added) if name not in known)]
     rest = {name: value for name, value in metadata.items() if name != "finalizers"}
     return {**rest, "finalizers": wanted} if wanted else rest
 
 
-def _patched(stage: CompiledStage, step: StageStep, obj: Object, environment: Environment) -> Object:
+def _patched(stage: CompiledStage, step: StageStep, obj: Object, before: Object, environment: Environment) -> Object:
+    """The object with one patch more; every template sees it as it was before all of them."""
     assert step.template is not None
     try:
-        patch = load(step.template.render(obj, environment))
+        patch = load(step.template.render(before, environment))
         if step.patch == "json":
             root = f"/{step.root}" if step.root else ""
             patched = json_patch(obj, [{**each, "path": root + each.get("path", "")} for each in patch or ()])
@@ -126,36 +130,14 @@ def _patched(stage: CompiledStage, step: StageStep, obj: Object, environment: En
             if not isinstance(patch, dict | None):
                 raise StageFailure("its template makes no object")
             wrapped = {step.root: patch or {}} if step.root else patch or {}
-            patched = (_strategic if step.patch == "strategic" else apply_merge)(obj, wrapped)
+            if step.patch == "strategic":
+                patched = strategic_merge_patch(obj, wrapped, builtin_schema("v1", stage.kind))
+            else:
+                patched = apply_merge(obj, wrapped)
     except (TemplateError, MooringError, AttributeError, TypeError) as error:
         raise StageFailure(f"Stage {stage.name} cannot be applied: {error}") from None
     part = ("status",) if step.subresource == "status" else tuple(name for name in patched if name != "status")
     return {**obj, **{name: patched[name] for name in part if name in patched}}
-
-
-def _strategic(before: Object, patch: Object) -> Object:
-    """What a strategic merge patch makes of an object, as far as pods and nodes know more than plain merging."""
-    made = dict(before)
-    for name, value in patch.items():
-        old = made.get(name)
-        if value is None:
-            made.pop(name, None)
-        elif isinstance(value, dict):
-            made[name] = _strategic(old if isinstance(old, dict) else {}, value)
-        elif isinstance(value, list) and name in _MERGED_BY and isinstance(old, list):
-            made[name] = _merged(old, value, _MERGED_BY[name])
-        else:
-            made[name] = value
-    return made
-
-
-def _merged(old: list[Any], new: list[Any], key: str) -> list[Any]:
-    """Items of the same key are merged. An address takes the place of all that were there."""
-    if key == "ip":
-        return new
-    changed = {item.get(key): item for item in new}
-    kept = [_strategic(item, changed.pop(item.get(key), {})) for item in old]
-    return [*kept, *changed.values()]
 
 
 def _event(kind: Kind[Any], key: Key, said: Object) -> Event:

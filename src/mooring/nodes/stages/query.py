@@ -1,7 +1,8 @@
 """Queries that a Stage asks of an object: the part of jq that published Stages use.
 
 Paths (`.status.phase`, `.metadata.labels["a/b"]`, `.items[0]`, `.conditions.[]`), joined by `|`, and
-`select( .type == "Ready" )`. Whatever cannot be followed gives nothing, as it does there.
+`select( .type == "Ready" )`. Where one value cannot be followed, as a field of a text, the whole query finds nothing,
+as it does there, unless a `?` says that such a value is passed over.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Final
 
@@ -19,13 +21,13 @@ QueryStep = Callable[[Any], Iterator[Any]]
 
 _PART: Final = re.compile(
     r"""\s*(?:
-      \.?\[\s*\]\??                               # every item
-    | \.?\[\s*(?P<number>-?\d+)\s*\]\??
-    | \.?\[\s*(?P<quoted>"(?:[^"\\]|\\.)*")\s*\]\??
-    | \.(?P<name>[A-Za-z_]\w*)\??
-    | \.(?P<word>"(?:[^"\\]|\\.)*")\??
+      \.?\[\s*\]                                  # every item
+    | \.?\[\s*(?P<number>-?\d+)\s*\]
+    | \.?\[\s*(?P<quoted>"(?:[^"\\]|\\.)*")\s*\]
+    | \.(?P<name>[A-Za-z_]\w*)
+    | \.(?P<word>"(?:[^"\\]|\\.)*")
     | (?P<itself>\.)(?=\s*(?:$|\||==|!=|\)))
-    )""",
+    )(?P<lenient>\?*)""",
     re.VERBOSE,
 )
 _SELECT: Final = re.compile(
@@ -38,16 +40,26 @@ class QueryError(MooringError):
     """A query that is not understood here."""
 
 
+class _Unfollowed(Exception):
+    """A value of which a query asks what such a value does not have."""
+
+
 class Query:
     def __init__(self, text: str) -> None:
         self._steps = [step for part in _split(text) for step in _steps(part, text)]
 
     def values(self, obj: Any) -> list[Any]:
         """What the query finds in an object, without what is null."""
+        try:
+            return [value for value in self.all_values(obj) if value is not None]
+        except _Unfollowed:
+            return []
+
+    def all_values(self, obj: Any) -> list[Any]:
         found = [obj]
         for step in self._steps:
             found = [value for each in found for value in step(each)]
-        return [value for value in found if value is not None]
+        return found
 
 
 @lru_cache(maxsize=1000)
@@ -67,14 +79,14 @@ def _steps(part: str, text: str) -> list[QueryStep]:
     found: list[QueryStep] = []
     place = 0
     stripped = part.rstrip()
+    if not stripped:
+        raise QueryError(f'"{text}" has an empty part; a path begins with a dot')
     while place < len(stripped):
         matched = _PART.match(stripped, place)
-        if matched is None or matched.end() == place:
+        if matched is None or not (found or matched.group().lstrip().startswith(".")):
             raise QueryError(f'"{text}" is not understood from "{stripped[place:].strip()}" on; paths and select() are')
-        found.append(_follow(matched))
+        found.append(_lenient(_follow(matched)) if matched["lenient"] else _follow(matched))
         place = matched.end()
-    if not found:
-        raise QueryError(f'"{text}" has an empty part; a path begins with a dot')
     return found
 
 
@@ -89,27 +101,39 @@ def _follow(matched: re.Match[str]) -> QueryStep:
     return _field(matched["name"]) if matched["name"] is not None else _every
 
 
+def _lenient(step: QueryStep) -> QueryStep:
+    def follow(value: Any) -> Iterator[Any]:
+        with suppress(_Unfollowed):
+            yield from step(value)
+
+    return follow
+
+
 def _field(name: str) -> QueryStep:
     def follow(value: Any) -> Iterator[Any]:
-        if isinstance(value, dict):
-            yield value.get(name)
+        if value is not None and not isinstance(value, dict):
+            raise _Unfollowed
+        yield None if value is None else value.get(name)
 
     return follow
 
 
 def _item(number: int) -> QueryStep:
     def follow(value: Any) -> Iterator[Any]:
-        if isinstance(value, list) and -len(value) <= number < len(value):
-            yield value[number]
+        if value is not None and not isinstance(value, list):
+            raise _Unfollowed
+        yield value[number] if value is not None and -len(value) <= number < len(value) else None
 
     return follow
 
 
 def _every(value: Any) -> Iterator[Any]:
     if isinstance(value, dict):
-        yield from value.values()
+        yield from (item for _, item in sorted(value.items()))
     elif isinstance(value, list):
         yield from value
+    else:
+        raise _Unfollowed
 
 
 def _select(selected: re.Match[str]) -> QueryStep:
@@ -118,8 +142,9 @@ def _select(selected: re.Match[str]) -> QueryStep:
     equal = selected["operator"] == "=="
 
     def follow(value: Any) -> Iterator[Any]:
-        found = path.values(value) or [None]
-        if (found[0] == wanted) == equal:
-            yield value
+        for found in path.all_values(value):
+            # To Python, true is 1.
+            if (found == wanted and isinstance(found, bool) == isinstance(wanted, bool)) == equal:
+                yield value
 
     return follow
