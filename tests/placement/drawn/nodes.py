@@ -34,24 +34,28 @@ OUTAGES: tuple[Object, ...] = (
 CORDONED: Object = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
 
 IMAGES = ("registry.example.com/app:1", "registry.example.com/model:2", "registry.example.com/side")
-# In MiB: below what counts, between, and above.
-SIZES = (10, 90, 400, 2000)
+# Below what counts, the least that counts, between, and above.
+SIZES = (10 * 2**20, 23 * 2**20 + 1, 94_371_840, 423_456_789, 999_999_999, 2000 * 2**20)
 
 
 def draw_nodes(dice: Dice, least: int = 3, most: int = 8) -> list[Object]:
     # In one world nodes are alike but for a little, in another each is its own.
     variety = dice.pick((0.1, 0.4, 0.8))
     sizes = dice.pick(((4, 4, 4), (2, 4, 8), (8, 16, 3)))
-    return [_node(dice, number, variety, sizes) for number in range(dice.randint(least, most))]
+    # An image has the size that the first node tells, whichever that is.
+    images = {image: dice.pick(SIZES) for image in IMAGES}
+    return [_node(dice, number, variety, sizes, images) for number in range(dice.randint(least, most))]
 
 
-def _node(dice: Dice, number: int, variety: float, sizes: tuple[int, ...]) -> Object:
+def _node(dice: Dice, number: int, variety: float, sizes: tuple[int, ...], images: dict[str, int]) -> Object:
     name = f"node-{number}"
     pool = dice.pick(POOLS)
     labels = {HOSTNAME: name, "kubernetes.io/os": "linux", ARCH: "arm64" if dice.chance(0.15) else "amd64"}
     labels |= {"pool": pool, "disk": dice.pick(DISKS)}
+    if dice.chance(0.02):
+        del labels[HOSTNAME]
     if dice.chance(0.85):
-        labels |= {ZONE: dice.pick(ZONES), REGION: "region-1"}
+        labels |= {ZONE: "" if dice.chance(0.02) else dice.pick(ZONES), REGION: "region-1"}
     if dice.chance(0.6):
         labels[RACK] = dice.pick(RACKS)
     if dice.chance(0.7):
@@ -80,7 +84,7 @@ def _node(dice: Dice, number: int, variety: float, sizes: tuple[int, ...]) -> Ob
     status["conditions"] = [_readiness(taints)]
     if dice.chance(0.5):
         status["images"] = [
-            {"names": [image], "sizeBytes": dice.pick(SIZES) * 2**20} for image in dice.some(IMAGES, 1, 3)
+            {"names": [image], "sizeBytes": images[image]} for image in dice.some(IMAGES, 1, 3)
         ]
     return {
         "apiVersion": "v1",

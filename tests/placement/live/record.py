@@ -117,7 +117,7 @@ class Play:
         if scores := self.scheduler.scores(f"{metadata['namespace']}/{metadata['name']}"):
             answer["scores"] = {node: dict(sorted(of.items())) for node, of in sorted(scores.items())}
         claims = self._allocated(pod)
-        return {**answer, "claims": claims} if claims else answer
+        return {**answer, "claims": claims} if claims and "waits" not in answer else answer
 
     def _allocated(self, pod: Object) -> Answer:
         """The devices that each claim of the pod was given."""
@@ -165,7 +165,8 @@ class Play:
             answer["error"] = True
         if node := there["status"].get("nominatedNodeName"):
             victims = self._victims()
-            answer |= {"nominated": node, "victims": [f"{v['metadata']['namespace']}/{v['metadata']['name']}" for v in victims]}
+            keys = [f"{each['metadata']['namespace']}/{each['metadata']['name']}" for each in victims]
+            answer |= {"nominated": node, "victims": keys}
             self.stage.remove(there)
             for victim in victims:
                 self.stage.remove(victim)

@@ -72,8 +72,8 @@ class Stage:
         return ""
 
     def pods(self) -> list[Object]:
-        found: list[Object] = self.api.get("/api/v1/pods").body["items"]
-        return found
+        # A list does not say of each object what it is.
+        return [{**each, "apiVersion": "v1", "kind": "Pod"} for each in self.api.get("/api/v1/pods").body["items"]]
 
     def remove(self, pod: Object) -> None:
         self.api.delete(path_of(pod, pod["metadata"]["name"]), gracePeriodSeconds=0)

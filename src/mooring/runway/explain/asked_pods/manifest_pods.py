@@ -9,11 +9,13 @@ import msgspec
 
 from mooring.api.core.decoding.decoder import unknown_fields
 from mooring.api.core.defaults.pods import default_pod
+from mooring.api.core.defaults.tolerations import with_default_tolerations
 from mooring.api.core.types import Node, ObjectMeta, Pod
 from mooring.api.core.validation.pods import validate_pod
 from mooring.api.core.views import PersistentVolumeClaim
 from mooring.api.node import admission
 from mooring.api.resource.views import ResourceClaimStatus
+from mooring.api.scheduling.priority_classes import SYSTEM_PRIORITIES
 from mooring.api.scheduling.views import PriorityClass
 from mooring.api.storage.views import PersistentVolume
 from mooring.catalog import CATALOG
@@ -23,7 +25,7 @@ from mooring.manifests import Document
 from mooring.manifests.views import convert
 from mooring.placement.devices.generated_claims import with_generated_claims
 from mooring.placement.pods import PodInfo
-from mooring.placement.snapshot import CLUSTER_WIDE, SYSTEM_PRIORITIES, VIEWS, Snapshot
+from mooring.placement.snapshot import CLUSTER_WIDE, VIEWS, Snapshot
 from mooring.placement.volumes.ephemeral_claims import ephemeral_claims
 from mooring.placement.workloads.expansion import Expansion
 from mooring.placement.workloads.known_cluster import KnownCluster, NodeSelection
@@ -247,6 +249,9 @@ def _unplaced(
     refused += _admit(snapshot, pod)
     errors = [] if checked else [*expansion.errors, *_prefixed(validate_pod(pod), source.template_path)]
     errors += _prefixed(refused, source.template_path)
+    # After validation, as admission does it to pods that are well-formed.
+    if not errors:
+        pod["spec"] = with_default_tolerations(pod["spec"])
     name = pod["spec"].get("runtimeClassName")
     if name is not None and (overhead := pod["spec"].get("overhead")):
         added = " and ".join(f"{amount} {resource}" for resource, amount in overhead.items())
