@@ -15,7 +15,7 @@ MEMORY = ("16Gi", "40Gi", "80Gi")
 class Devices:
     """The objects of a world's devices, and what pods may claim, by namespace."""
 
-    def __init__(self, dice: Dice, nodes: Nodes) -> None:
+    def __init__(self, dice: Dice, nodes: Nodes, *, odd_pools: bool = False) -> None:
         self.dice = dice
         self.objects: list[Object] = []
         self.free: list[tuple[str, str]] = []
@@ -25,6 +25,8 @@ class Devices:
         for node in nodes:
             if dice.chance(0.7):
                 self._slice(node)
+        if odd_pools:
+            self._odd_pools(nodes)
         for namespace in ("default", "shop", "lab"):
             for number in range(dice.randint(1, 3)):
                 self._asked_for(namespace, number)
@@ -40,6 +42,40 @@ class Devices:
         small = {"cel": {"expression": f'device.attributes["{DRIVER}"].model == "L4"'}}
         self._add("DeviceClass", "gpu", "", {"selectors": [driver]})
         self._add("DeviceClass", "small", "", {"selectors": [driver, small]})
+
+    def _odd_pools(self, nodes: Nodes) -> None:
+        """Pools of several nodes, of an older generation, with a slice missing, and with a device named twice."""
+        dice = self.dice
+        for number in range(dice.randint(1, 3)):
+            name, generation = f"odd-{number}", dice.pick((1, 2))
+            pool = {"name": dice.pick(("odd", name)), "generation": generation}
+            pool["resourceSliceCount"] = dice.pick((1, 1, 2))
+            spec: Object = {"driver": DRIVER, "pool": pool}
+            spec["devices"] = self._offered(name if dice.chance(0.8) else "odd", dice.randint(1, 3))
+            match dice.randrange(3):
+                case 0:
+                    spec["allNodes"] = True
+                case 1:
+                    expression = {"key": "disk", "operator": "In", "values": ["ssd"]}
+                    spec["nodeSelector"] = {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
+                case 2:
+                    spec["nodeName"] = dice.pick(nodes)["metadata"]["name"]
+            self._add("ResourceSlice", name, "", spec)
+
+    def _offered(self, name: str, count: int) -> list[Object]:
+        dice = self.dice
+        return [
+            {
+                "name": f"{name}-{number}",
+                "attributes": {
+                    f"{DRIVER}/model": {"string": dice.pick(MODELS)},
+                    "slot": {"int": number},
+                    "healthy": {"bool": True},
+                },
+                "capacity": {"memory": {"value": dice.pick(MEMORY)}},
+            }
+            for number in range(count)
+        ]
 
     def _slice(self, node: Object) -> None:
         dice, name = self.dice, node["metadata"]["name"]

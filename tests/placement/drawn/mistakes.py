@@ -85,6 +85,13 @@ def _too_much(dice: Dice, pod: Object, nodes: Nodes) -> None:
         amounts.setdefault("limits", {}).update(amounts["requests"])
 
 
+def _devices_twice(dice: Dice, pod: Object, nodes: Nodes) -> None:
+    for container in pod["spec"]["containers"] + pod["spec"].get("initContainers", []):
+        amounts = container.setdefault("resources", {})
+        for field in ("requests", "limits"):
+            amounts.setdefault(field, {})[GPU] = "4"
+
+
 MISTAKES: tuple[Callable[[Dice, Object, Nodes], None], ...] = (
     _selector,
     _selector,
@@ -96,4 +103,5 @@ MISTAKES: tuple[Callable[[Dice, Object, Nodes], None], ...] = (
     _resource,
     _priority,
     _too_much,
+    _devices_twice,
 )

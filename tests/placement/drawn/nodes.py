@@ -79,7 +79,8 @@ def _node(dice: Dice, number: int, variety: float, sizes: tuple[int, ...], image
         spec["unschedulable"] = True
         taints.append(CORDONED)
     if taints:
-        spec["taints"] = taints
+        # The API takes a key and an effect once.
+        spec["taints"] = list({(taint["key"], taint["effect"]): taint for taint in taints}.values())
     status: Object = {"allocatable": allocatable, "capacity": allocatable}
     status["conditions"] = [_readiness(taints)]
     if dice.chance(0.5):

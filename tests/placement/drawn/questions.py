@@ -56,7 +56,7 @@ def _as_json(objects: list[Object]) -> str:
 
 
 def draw_question(seed: int) -> Question:
-    world = draw_world(seed)
+    world = draw_world(seed, odd_pools=seed % 8 == 1)
     dice = Dice(seed + 1_000_000)
     for pod in world.waiting:
         if dice.chance(0.35):

@@ -32,12 +32,21 @@ class DrawnWorld(NamedTuple):
     devices: Devices | None
 
 
-def draw_world(seed: int, residents: tuple[int, int] = (5, 20), waiting: tuple[int, int] = (2, 4)) -> DrawnWorld:
-    """Every third world has volumes, and every fourth devices."""
+def draw_world(
+    seed: int,
+    residents: tuple[int, int] = (5, 20),
+    waiting: tuple[int, int] = (2, 4),
+    *,
+    odd_pools: bool = False,
+) -> DrawnWorld:
+    """Every third world has volumes, and every fourth devices.
+
+    Which of several pools gives a device is not defined, so there are `odd_pools` only where nobody else is asked.
+    """
     dice = Dice(seed)
     nodes = draw_nodes(dice)
     storage = Storage(dice, nodes) if seed % 3 == 0 else None
-    devices = Devices(dice, nodes) if seed % 4 == 1 else None
+    devices = Devices(dice, nodes, odd_pools=odd_pools) if seed % 4 == 1 else None
     objects = [*_surroundings(dice)]
     there = [_resident(dice, nodes, f"there-{number}", storage, devices) for number in range(dice.randint(*residents))]
     new = [_new(dice, nodes, f"new-{number}", storage, devices) for number in range(dice.randint(*waiting))]

@@ -172,7 +172,7 @@ class _Requests:
         count = max((supply(filters, filters.checks.devices, request, slot).free for slot in near), default=0)
         # Constraints and other requests may leave fewer than are free.
         count = min(count, request.count - 1)
-        while count:
+        while count > 0:
             title = f"Lower count of request {name} in {source.words} from {request.count} to {count}"
             lowered = list(self._tried(AdviceKind.LOWER, title, edit(count)))
             if lowered:
