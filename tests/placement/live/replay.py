@@ -39,6 +39,11 @@ class Replay:
         if info.gates or unplaced.unknowns:
             return {"left": True}
         explanation = self.engine.explain(info, 0)
+        # The short way to the node is another one.
+        placed = self.engine.place(info, 0)
+        assert (placed.slot, placed.error) == (explanation.chosen, bool(explanation.error)), unplaced.key
+        if placed.slot < 0:
+            assert explanation.message.startswith(placed.message), unplaced.key
         answer = self._answer(info, explanation, told)
         if told.get("node") and explanation.chosen >= 0:
             self._go_on(info, told, answer)

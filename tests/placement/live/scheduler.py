@@ -17,7 +17,7 @@ from mooring.testing.tools import tool
 
 SECONDS: Final = 90.0
 # Nobody makes service accounts here, and nobody takes a finalizer away.
-_FLAGS: Final = ("--disable-admission-plugins=ServiceAccount,StorageObjectInUseProtection",)
+FLAGS: Final = ("--disable-admission-plugins=ServiceAccount,StorageObjectInUseProtection",)
 _SCORE: Final = re.compile(r'"Plugin scored node for pod" pod="([^"]+)" plugin="([^"]+)" node="([^"]+)" score=(-?\d+)')
 
 _BINDING: Final = re.compile(r'"BindPodVolumes" pod="([^"]+)" node="([^"]+)"')
@@ -55,7 +55,7 @@ class Scheduler:
 
 @contextmanager
 def real_scheduler(folder: Path) -> Iterator[Scheduler]:
-    with ControlPlane(folder, flags=_FLAGS) as plane:
+    with ControlPlane(folder, flags=FLAGS) as plane:
         config = {
             "apiVersion": "kubescheduler.config.k8s.io/v1",
             "kind": "KubeSchedulerConfiguration",

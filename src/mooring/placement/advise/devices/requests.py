@@ -63,7 +63,7 @@ def node_with_devices(search: Search) -> Iterator[Advice]:
         return
     near = search.in_order(search.only(CANNOT_ALLOCATE, *LIFTED, *short_for_now(search)))
     inventory = search.cluster.devices.inventory
-    for slot in search.there(near)[:MAX_TRIES].tolist():
+    for slot in search.imitable(near)[:MAX_TRIES].tolist():
         model = search.cluster.nodes[slot]
         assert model is not None
         twin = twin_of(search, model)
