@@ -87,9 +87,9 @@ class Controllers:
         return f"{root}/namespaces/{workload['metadata']['namespace']}/{kind.lower()}s"
 
     def _settled(self, path: str, name: str) -> list[Object]:
-        """The pods of a workload, once no more have come for a while."""
-        before, since = -1, time.monotonic()
-        while time.monotonic() - since < 1.5:
+        """The pods of a workload, once no more have come for a while; the first may take longer."""
+        before, since = 0, time.monotonic()
+        while time.monotonic() - since < (2 if before else 6):
             time.sleep(0.1)
             found = [each for each in self.api.get(path).body["items"] if each["metadata"]["name"].startswith(f"{name}-")]
             if len(found) != before:
