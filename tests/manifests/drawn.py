@@ -14,7 +14,24 @@ SCALARS = (
     *("- x", "? q", "|", ">", "a\\b", "~a", "http://example.com:80/a?b=c&d", "100m", "1Gi", "--flag=yes", "..."),
 )
 KEYS = (
-    *("a", "b", "c-d", "e.f/g", "1", "0x10", "1.5", "true", "null", "no", '"quoted"', "'single'", "a b", "~", "é", "-k"),
+    *(
+        "a",
+        "b",
+        "c-d",
+        "e.f/g",
+        "1",
+        "0x10",
+        "1.5",
+        "true",
+        "null",
+        "no",
+        '"quoted"',
+        "'single'",
+        "a b",
+        "~",
+        "é",
+        "-k",
+    ),
     *("2026-11-15", "<<", "=", "[x]", "{y: 1}", "? z", "k#k", "http://x", '"with: colon"', "''", "1e3", "*x", "&x a"),
 )
 # What mostly makes a document unreadable.
@@ -45,7 +62,9 @@ class Drawing:
 
     def _broken(self, line: str) -> str:
         pick = self.random.choice
-        return pick((line + ":", "\t" + line, line.replace(":", "", 1), " " + line, line + " ]", "- " + line, line + '"'))
+        return pick(
+            (line + ":", "\t" + line, line.replace(":", "", 1), " " + line, line + " ]", "- " + line, line + '"')
+        )
 
     def entry(self, key: str, indent: int, depth: int) -> list[str]:
         """A key and its value."""
@@ -107,7 +126,9 @@ class Drawing:
             case 0:
                 return "'" + text.replace("'", "''") + "'"
             case 1:
-                return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + pick(("", "\\n", "\\x41", "\\u00e9")) + '"'
+                return (
+                    '"' + text.replace("\\", "\\\\").replace('"', '\\"') + pick(("", "\\n", "\\x41", "\\u00e9")) + '"'
+                )
             case 2:
                 return text + pick(("", " ", " x", "  # c", ":"))
         return text

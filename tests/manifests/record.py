@@ -37,7 +37,9 @@ def recorded() -> list[Any]:
 def main() -> None:
     lines = [json.dumps(made_by_kubectl(Drawing(seed).document()), separators=(",", ":")) for seed in SEEDS]
     RECORDING.parent.mkdir(exist_ok=True)
-    RECORDING.write_bytes(lzma.compress("".join(f"{line}\n" for line in lines).encode(), preset=9 | lzma.PRESET_EXTREME))
+    RECORDING.write_bytes(
+        lzma.compress("".join(f"{line}\n" for line in lines).encode(), preset=9 | lzma.PRESET_EXTREME)
+    )
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 
 from mooring.cli.main import cli
 from tests.placement.drawn.differences import differences
-from tests.placement.drawn.questions import draw_question
+from tests.placement.drawn.questions import question
 
 RECORDING = Path(__file__).parents[1] / "data" / "placement" / "explanations.jsonl.xz"
 # The questions of one test: few, so that the first difference is found early.
@@ -31,7 +31,7 @@ def recorded() -> list[dict[str, Any]]:
 
 
 def answer(seed: int, folder: Path) -> dict[str, Any]:
-    result = CliRunner().invoke(cli, draw_question(seed).written(folder), catch_exceptions=False)
+    result = CliRunner().invoke(cli, question(seed).written(folder), catch_exceptions=False)
     output: Any = result.output
     if output.startswith("{"):
         output = json.loads(output)
@@ -60,4 +60,6 @@ def test_the_recording_is_of_enough_questions(folder: Path) -> None:
 def write(seeds: list[int], folder: Path) -> None:
     lines = [json.dumps(answer(seed, folder), separators=(",", ":")) for seed in seeds]
     RECORDING.parent.mkdir(exist_ok=True)
-    RECORDING.write_bytes(lzma.compress("".join(f"{line}\n" for line in lines).encode(), preset=9 | lzma.PRESET_EXTREME))
+    RECORDING.write_bytes(
+        lzma.compress("".join(f"{line}\n" for line in lines).encode(), preset=9 | lzma.PRESET_EXTREME)
+    )

@@ -84,9 +84,7 @@ def _node(dice: Dice, number: int, variety: float, sizes: tuple[int, ...], image
     status: Object = {"allocatable": allocatable, "capacity": allocatable}
     status["conditions"] = [_readiness(taints)]
     if dice.chance(0.5):
-        status["images"] = [
-            {"names": [image], "sizeBytes": images[image]} for image in dice.some(IMAGES, 1, 3)
-        ]
+        status["images"] = [{"names": [image], "sizeBytes": images[image]} for image in dice.some(IMAGES, 1, 3)]
     return {
         "apiVersion": "v1",
         "kind": "Node",

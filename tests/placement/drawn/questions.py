@@ -10,6 +10,7 @@ from mooring.kube.objects import Object
 from mooring.manifests.emit import to_yaml
 from tests.placement.drawn.dice import Dice
 from tests.placement.drawn.mistakes import MISTAKES
+from tests.placement.drawn.wide import wide_questions
 from tests.placement.drawn.workloads import draw_pool, draw_workload, live_workload
 from tests.placement.drawn.world import DrawnWorld, draw_world
 
@@ -27,6 +28,10 @@ ALL_KINDS = (
     "StorageClass",
     "VolumeAttachment",
 )
+
+
+# From here on they are not drawn.
+WIDE = 1_000_000
 
 
 class Question(NamedTuple):
@@ -53,6 +58,21 @@ def _as_yaml(objects: list[Object]) -> str:
 
 def _as_json(objects: list[Object]) -> str:
     return json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}, indent=1)
+
+
+def question(number: int) -> Question:
+    """That of a seed, or one of the wide ones."""
+    if number < WIDE:
+        return draw_question(number)
+    cluster, given = wide_questions()[number - WIDE]
+    arguments = ("explain", "-o", "json", "--limit", "300")
+    return Question(_complete(cluster), given, arguments, as_json=True)
+
+
+def _complete(cluster: list[Object]) -> list[Object]:
+    """With a word that all kinds were read."""
+    contents: Object = {"apiVersion": "mooring.dev/v1", "kind": "SnapshotContents", "metadata": {"name": "c"}}
+    return [{**contents, "kinds": list(ALL_KINDS)}, *cluster]
 
 
 def draw_question(seed: int) -> Question:

@@ -95,9 +95,7 @@ def _reference(owner: Object) -> Object:
 def draw_pool(dice: Dice) -> list[Object]:
     """A pool of machines that may be raised as long as hosts are free."""
     label = {"pool": dice.pick(("gpu", "batch", "extra"))}
-    taints = dice.pick(
-        ([], [{"key": "dedicated", "value": "gpu", "effect": "NoSchedule", "propagation": "Always"}])
-    )
+    taints = dice.pick(([], [{"key": "dedicated", "value": "gpu", "effect": "NoSchedule", "propagation": "Always"}]))
     owned = {"cluster.x-k8s.io/cluster-name": "lab"}
     spec: Object = {
         "clusterName": "lab",

@@ -75,7 +75,9 @@ class Controllers:
         if kind == "CronJob":
             job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": dict(metadata)}
             job["metadata"]["name"] = name = f"{name}-1"
-            made = self.api.post(path.replace("cronjobs", "jobs"), {**job, "spec": refused.body["spec"]["jobTemplate"]["spec"]})
+            made = self.api.post(
+                path.replace("cronjobs", "jobs"), {**job, "spec": refused.body["spec"]["jobTemplate"]["spec"]}
+            )
             assert made.code == 201, made.body
         pods = self._settled(f"/api/v1/namespaces/{metadata['namespace']}/pods", name)
         shown = [{"name": pod["metadata"]["name"], **normal(pod, name)} for pod in pods]
@@ -91,7 +93,9 @@ class Controllers:
         before, since = 0, time.monotonic()
         while time.monotonic() - since < (2 if before else 6):
             time.sleep(0.1)
-            found = [each for each in self.api.get(path).body["items"] if each["metadata"]["name"].startswith(f"{name}-")]
+            found = [
+                each for each in self.api.get(path).body["items"] if each["metadata"]["name"].startswith(f"{name}-")
+            ]
             if len(found) != before:
                 before, since = len(found), time.monotonic()
         return found
@@ -117,7 +121,9 @@ def main() -> None:
         for seed in SEEDS:
             lines.append(json.dumps({"seed": seed, **controllers.make(drawn_workload(seed))}, separators=(",", ":")))
             print(seed, lines[-1][:100], flush=True)
-    RECORDING.write_bytes(lzma.compress("".join(f"{line}\n" for line in lines).encode(), preset=9 | lzma.PRESET_EXTREME))
+    RECORDING.write_bytes(
+        lzma.compress("".join(f"{line}\n" for line in lines).encode(), preset=9 | lzma.PRESET_EXTREME)
+    )
 
 
 if __name__ == "__main__":

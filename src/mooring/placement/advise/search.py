@@ -103,9 +103,7 @@ class Search:
         changed: frozenset[str] = frozenset(),
     ) -> Search:
         pools = () if among else self.pools
-        found = Search(
-            self.engine, explanation, pod, self.workload, self.own, ignored, pools, among, changed=changed
-        )
+        found = Search(self.engine, explanation, pod, self.workload, self.own, ignored, pools, among, changed=changed)
         found._selected = self._selected
         return found
 
