@@ -16,7 +16,7 @@ import yaml
 
 from mooring.kube.errors import go_quote
 from mooring.manifests.errors import ManifestError
-from mooring.manifests.scalars import NotJsonError, resolve, spell_key
+from mooring.manifests.scalars import NotJsonError, resolve, spell_key, type_of
 
 MAX_ALIASED: Final = 100_000
 """How many values aliases may add to a document; ten lines of aliases can otherwise ask for billions."""
@@ -32,7 +32,7 @@ _MAX_DUPLICATES: Final = 100
 # As long as a number is counted, whatever it is.
 _SCALAR_BYTES: Final = 8
 _TAG = "tag:yaml.org,2002:"
-_RESOLVED_TAGS = frozenset(_TAG + name for name in ("int", "float", "bool", "null"))
+_RESOLVED_TAGS = {_TAG + name: name for name in ("int", "float", "bool", "null")}
 _STRING_TAGS = frozenset(("!", _TAG + "str"))
 _COLLECTION_TAGS = frozenset((None, "!", _TAG + "map", _TAG + "seq"))
 
@@ -158,9 +158,13 @@ def _scalar(event: yaml.ScalarEvent, line: int) -> Any:
     if tag is not None and tag not in _RESOLVED_TAGS:
         raise ManifestError(f"tag {tag} means nothing to Kubernetes", line=line)
     try:
-        return resolve(text)
+        value = resolve(text)
     except NotJsonError as error:
         raise ManifestError(str(error), line=line) from None
+    wanted = None if tag is None else _RESOLVED_TAGS[tag]
+    if wanted is not None and (found := type_of(text)) not in (wanted, "int" if wanted == "float" else wanted):
+        raise ManifestError(f"{text} is tagged as !!{wanted} and is !!{found}", line=line)
+    return value
 
 
 def _key_of(value: Any, line: int) -> str:

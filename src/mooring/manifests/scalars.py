@@ -46,6 +46,15 @@ def resolve(text: str) -> Scalar:
     return text
 
 
+def type_of(text: str) -> str:
+    """The tag of an unquoted scalar: str, int, float, bool or null."""
+    value = resolve(text)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        # JSON does not tell 1.0 from 1.
+        return "int" if _INTEGER.fullmatch(text.replace("_", "")) and abs(value) < 1 << 64 else "float"
+    return {bool: "bool", str: "str"}.get(type(value), "null")
+
+
 def spell_key(value: str | int | float | bool) -> str:
     """A mapping key as JSON spells it: `8080: x` has the key "8080", `on: x` the key "true"."""
     if isinstance(value, bool):

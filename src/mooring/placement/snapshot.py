@@ -17,6 +17,7 @@ from mooring.api.core.views import PersistentVolumeClaim
 from mooring.api.node.views import RuntimeClass
 from mooring.api.policy.budgets import PodDisruptionBudget
 from mooring.api.resource.views import DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
+from mooring.api.scheduling.priority_classes import SYSTEM_PRIORITIES
 from mooring.api.scheduling.views import PriorityClass
 from mooring.api.storage.views import (
     CSIDriver,
@@ -86,9 +87,6 @@ CLUSTER_WIDE: Final = (
 
 SOMETIMES_ABSENT: Final = frozenset({"RuntimeClass", *(view.__name__ for view in STORAGE_VIEWS), *DEVICE_KINDS})
 """Kinds of which people's snapshots may hold nothing although the cluster has some."""
-
-SYSTEM_PRIORITIES: Final = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
-"""The priority classes that every cluster has."""
 
 # msgspec works out the fields of a view anew each time, which takes as long as reading an object.
 _wire_fields: dict[type[Any], list[tuple[str, str, Any]]] = {}

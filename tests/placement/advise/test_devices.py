@@ -96,6 +96,12 @@ def test_a_node_whose_devices_are_taken_is_imitated_with_devices_of_its_own() ->
     assert [edit.op for edit in advice.edits] == ["addNode", "addSlice"]
 
 
+def test_a_claim_that_asks_for_nothing_ends_the_search() -> None:
+    """The API takes no such claim, and files may have one."""
+    nothing = claim(0, "gpu", MODEL % "tpu-v5")
+    assert all(advice.kind is not AdviceKind.LOWER for advice in found(nothing))
+
+
 def test_too_many_devices_and_a_taint_are_one_answer() -> None:
     tainted = cluster(
         node("fast", taints=[GPU_TAINT]), device_class(), offering("fast", "g0", "g1"), claim(4), pod("other")

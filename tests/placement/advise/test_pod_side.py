@@ -239,3 +239,11 @@ def test_a_condition_of_a_node_is_neither_tolerated_nor_had_by_a_new_one(key: st
     kinds = {advice.kind for advice in found}
     assert AdviceKind.TOLERATE not in kinds
     assert AdviceKind.ADD_NODE in kinds
+
+
+def test_containers_that_ask_for_far_too_many_devices_together_are_not_lowered_for_ever() -> None:
+    asking = pod("trainer", gpu=8)
+    second = {"requests": {"nvidia.com/gpu": "8"}, "limits": {"nvidia.com/gpu": "8"}}
+    asking["spec"]["containers"].append({"name": "second", "image": "registry.example.com/app:1", "resources": second})
+    found = advised(cluster(node("gpu-1", gpu=4)), asking)
+    assert not [advice.title for advice in found if advice.title.startswith("Lower")]

@@ -145,9 +145,9 @@ class ResourceClaim(View, frozen=True):
     def key(self) -> str:
         return f"{self.metadata.namespace}/{self.metadata.name}"
 
-    def is_reserved_for(self, uid: str) -> bool:
-        """Whether the pod of this uid may use the claim already."""
-        return any(consumer.uid == uid for consumer in self.status.reserved_for or ())
+    def is_reserved_for(self, name: str, uid: str) -> bool:
+        """Whether a pod may use the claim already. Pods that do not exist yet have no uid, but names."""
+        return any((consumer.name, consumer.uid) == (name, uid) for consumer in self.status.reserved_for or ())
 
 
 class ClaimTemplateMeta(View, frozen=True):

@@ -45,6 +45,7 @@ class Search:
         pools: Sequence[NodePool] = (),
         among: frozenset[str] = frozenset(),
         imagined: frozenset[str] = frozenset(),
+        changed: frozenset[str] = frozenset(),
     ) -> None:
         self.engine = engine
         # The pods of the workload itself, and others that are only imagined: nobody can make room by deleting them.
@@ -56,6 +57,8 @@ class Search:
         self.among = among
         # Nodes that are not there yet: they are neither changed nor imitated.
         self.imagined = among | imagined
+        # Nodes that earlier changes are of: one more like that would not need the change of the old one.
+        self._changed = changed
         self.cluster = engine.cluster
         self.explanation = explanation
         self.pod = pod
@@ -84,9 +87,11 @@ class Search:
     def ignoring(self, reasons: frozenset[Reason]) -> Search:
         return self._with(self.explanation, self.pod, ignored=reasons, among=self.among)
 
-    def after_change(self, explanation: Explanation, pod: Object, among: frozenset[str]) -> Search:
+    def after_change(
+        self, explanation: Explanation, pod: Object, among: frozenset[str], changed: frozenset[str]
+    ) -> Search:
         """The search for what is left once a change is made. A pool is raised once."""
-        return self._with(explanation, pod, among=self.among | among)
+        return self._with(explanation, pod, among=self.among | among, changed=self._changed | changed)
 
     def _with(
         self,
@@ -95,9 +100,10 @@ class Search:
         *,
         among: frozenset[str],
         ignored: frozenset[Reason] = frozenset(),
+        changed: frozenset[str] = frozenset(),
     ) -> Search:
         pools = () if among else self.pools
-        found = Search(self.engine, explanation, pod, self.workload, self.own, ignored, pools, among)
+        found = Search(self.engine, explanation, pod, self.workload, self.own, ignored, pools, among, changed=changed)
         found._selected = self._selected
         return found
 
@@ -129,6 +135,11 @@ class Search:
         if not self.imagined:
             return slots
         return slots[[self.cluster.names[slot] not in self.imagined for slot in slots.tolist()]]
+
+    def imitable(self, slots: Slots) -> Slots:
+        """The nodes that one more may be like."""
+        slots = self.there(slots)
+        return slots[[self.cluster.names[slot] not in self._changed for slot in slots.tolist()]]
 
     @cached_property
     def _bit_of(self) -> dict[Reason, int]:

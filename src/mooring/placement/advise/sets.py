@@ -17,7 +17,7 @@ import numpy as np
 from mooring.placement.advise import commands
 from mooring.placement.advise.devices.claims import claim_sources, claims_changed
 from mooring.placement.advise.model import Advice, AdviceKind, is_of_pod
-from mooring.placement.advise.nodes.changed_nodes import added_nodes, changed_nodes
+from mooring.placement.advise.nodes.changed_nodes import added_nodes, changed_nodes, edited_nodes
 from mooring.placement.advise.nodes.pools import raisings
 from mooring.placement.advise.pointers import edited
 from mooring.placement.advise.ranking import effect_of, ranked
@@ -62,7 +62,7 @@ class SetSearch:
         for count in range(2, most + 1):
             found = list(self._sets(self._search, count, frozenset()))
             if found:
-                return found
+                return [_trimmed(self._search, each) for each in found]
         return []
 
     def _sets(self, search: Search, count: int, made: frozenset[str]) -> Iterator[Advice]:
@@ -133,7 +133,46 @@ def _made(search: Search, change: Advice) -> Iterator[Search | None]:
         if explanation.rejected is not None or explanation.feasible.size:
             yield None
         else:
-            yield search.after_change(explanation, pod, added_nodes(change.edits))
+            yield search.after_change(explanation, pod, added_nodes(change.edits), edited_nodes(change.edits))
+
+
+def _trimmed(search: Search, advice: Advice) -> Advice:
+    """Without the changes that are of no use any more: pods that go may leave more room than was looked for."""
+    if all(part.kind is not AdviceKind.EVICT for part in advice.parts):
+        return advice
+    parts = advice.parts
+    for part in advice.parts:
+        others = tuple(each for each in parts if each is not part)
+        if others and part.kind is not AdviceKind.EVICT and not _targets(part) & _targets(*others):
+            nodes, count = _takers(search, others)
+            if count:
+                parts = others
+                advice = msgspec.structs.replace(
+                    parts[0] if len(parts) == 1 else joined(search, parts),
+                    nodes=nodes,
+                    node_count=count,
+                    victims=advice.victims,
+                )
+    return advice
+
+
+def _targets(*parts: Advice) -> set[str]:
+    """The nodes that changes are of: one may have moved what another one names."""
+    return {edit.target for part in parts for edit in part.edits if edit.target.startswith("node/")}
+
+
+def _takers(search: Search, parts: tuple[Advice, ...]) -> tuple[tuple[str, ...], int]:
+    """The nodes that would take the pod once all of these changes are made, and how many they are."""
+    edits = [edit for part in parts for edit in part.edits]
+    pod = edited(search.pod, [edit for edit in edits if edit.target == "pod"])
+    gone = [edit.before for edit in edits if edit.target == "pods"]
+    devices = search.cluster.devices
+    claims = claim_sources(devices, search.info, search.spec)
+    nodes = changed_nodes(search.cluster, edits)
+    with search.cluster.pretending(nodes, gone), claims_changed(devices, claims, edits):
+        mask = search.takers(search.compile(pod))
+        slots = search.in_order(mask)
+        return search.named(slots), int(slots.size)
 
 
 def together(search: Search, change: Advice, rest: Advice) -> Advice:

@@ -140,7 +140,8 @@ class DynamicResources(NodeCheck):
         }
         for claim in self.claims:
             users = claim.status.reserved_for or ()
-            if claim.key in in_the_way and all(user.uid == self._pod.uid for user in users) and len(users) <= 1:
+            is_own = not users or claim.is_reserved_for(self._pod.name, self._pod.uid)
+            if claim.key in in_the_way and is_own and len(users) <= 1:
                 return claim
         return None
 
@@ -153,7 +154,7 @@ class DynamicResources(NodeCheck):
         """What the claims' statuses become if the pod goes to a node."""
         found = []
         for claim, allocation in self._allocated(self._outcome(slot).allocations):
-            if not claim.is_reserved_for(self._pod.uid):
+            if not claim.is_reserved_for(self._pod.name, self._pod.uid):
                 user = ResourceClaimConsumerReference("pods", self._pod.name, self._pod.uid)
                 users = (*(claim.status.reserved_for or ()), user)
                 found.append(ClaimWrite(claim.key, allocation, claim.status.allocation is None, users))

@@ -6,6 +6,7 @@ are not looked up and tokens not mounted, because nothing here issues them.
 
 from typing import Final
 
+from mooring.api.core.defaults.tolerations import NOT_READY, with_default_tolerations
 from mooring.api.core.pod_references import MIRROR, secret_names
 from mooring.api.scheduling.priority_classes import SYSTEM_PRIORITIES
 from mooring.kube.objects import Object
@@ -30,12 +31,8 @@ from mooring.registry.kinds.definitions import accept_definition, refuse_objects
 from mooring.registry.kinds.pods import topology
 from mooring.registry.kinds.services import allocate_addresses
 
-__all__ = ["BUILTIN_ADMISSION", "BUILTIN_VALIDATION", "LATE_ADMISSION", "NOT_READY", "UNREACHABLE"]
+__all__ = ["BUILTIN_ADMISSION", "BUILTIN_VALIDATION", "LATE_ADMISSION"]
 
-
-NOT_READY: Final = "node.kubernetes.io/not-ready"
-UNREACHABLE: Final = "node.kubernetes.io/unreachable"
-_TOLERATION_SECONDS: Final = 300
 # What admission sets at creation; a change that leaves them out does not mean to change them.
 _PRIORITY: Final = ("priority", "preemptionPolicy")
 _PRIORITY_CLASS: Final = ("scheduling.k8s.io/v1", "PriorityClass")
@@ -107,18 +104,8 @@ def default_tolerations(request: AdmissionRequest, view: ClusterView) -> Object 
     pod = request.object
     if pod is None or request.resource.store != "pods" or request.subresource:
         return None
-    spec = pod["spec"]
-    tolerations = spec.get("tolerations", [])
-    added = [
-        {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": _TOLERATION_SECONDS}
-        for key in (NOT_READY, UNREACHABLE)
-        if not any(
-            each.get("key", "") in (key, "") and each.get("effect", "") in ("NoExecute", "") for each in tolerations
-        )
-    ]
-    if not added:
-        return None
-    return {**pod, "spec": {**spec, "tolerations": [*tolerations, *added]}}
+    spec = with_default_tolerations(pod["spec"])
+    return None if spec is pod["spec"] else {**pod, "spec": spec}
 
 
 def priority(request: AdmissionRequest, view: ClusterView) -> Object | None:

@@ -63,7 +63,7 @@ def node_with_devices(search: Search) -> Iterator[Advice]:
         return
     near = search.in_order(search.only(CANNOT_ALLOCATE, *LIFTED, *short_for_now(search)))
     inventory = search.cluster.devices.inventory
-    for slot in search.there(near)[:MAX_TRIES].tolist():
+    for slot in search.imitable(near)[:MAX_TRIES].tolist():
         model = search.cluster.nodes[slot]
         assert model is not None
         twin = twin_of(search, model)
@@ -172,7 +172,7 @@ class _Requests:
         count = max((supply(filters, filters.checks.devices, request, slot).free for slot in near), default=0)
         # Constraints and other requests may leave fewer than are free.
         count = min(count, request.count - 1)
-        while count:
+        while count > 0:
             title = f"Lower count of request {name} in {source.words} from {request.count} to {count}"
             lowered = list(self._tried(AdviceKind.LOWER, title, edit(count)))
             if lowered:

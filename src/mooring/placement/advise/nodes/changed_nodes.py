@@ -17,6 +17,10 @@ def added_nodes(edits: Iterable[Edit]) -> frozenset[str]:
     return frozenset(edit.after["metadata"]["name"] for edit in edits if edit.op == "addNode")
 
 
+def edited_nodes(edits: Iterable[Edit]) -> frozenset[str]:
+    return frozenset(edit.target.removeprefix("node/") for edit in edits if edit.target.startswith("node/"))
+
+
 def changed_nodes(cluster: SchedulerCache, edits: Iterable[Edit]) -> list[Node]:
     changed: dict[str, Object] = {}
     for edit in edits:

@@ -6,6 +6,7 @@ identify a node say what machine it is and where it stands.
 
 from __future__ import annotations
 
+from mooring.api.core.defaults.tolerations import NOT_READY, UNREACHABLE
 from mooring.api.core.types import Taint
 
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
@@ -39,10 +40,6 @@ _IDENTITY = frozenset(
         "failure-domain.beta.kubernetes.io/region",
     }
 )
-
-
-NOT_READY = "node.kubernetes.io/not-ready"
-UNREACHABLE = "node.kubernetes.io/unreachable"
 
 
 def is_away(taint: Taint) -> bool:

@@ -58,7 +58,7 @@ def own_node(search: Search) -> Iterator[Advice]:
         if identifies(key) or not others or meant(value, sorted(others)) is not None:
             continue
         slots = search.in_order(near & search.cluster.labels.column(key).where(others.__contains__))
-        for slot in search.there(slots)[:MAX_TRIES].tolist():
+        for slot in search.imitable(slots)[:MAX_TRIES].tolist():
             model = search.cluster.nodes[slot]
             assert model is not None
             twin = _labelled(twin_of(search, model), key, value)
@@ -114,7 +114,7 @@ def _models(search: Search) -> Slots:
         [all(map(is_passing, untolerated(tolerations, taints))) for taints in cluster.taint_sets], dtype=np.bool_
     )
     mask = search.only(*lifted) & passing[cluster.taint_set] & (cluster.alloc_pods > 0)
-    slots = search.there(search.in_order(mask))
+    slots = search.imitable(search.in_order(mask))
     if search.bits((TOO_MANY_VOLUMES,)):
         slots = slots[[_attaches_all(search, slot) for slot in slots.tolist()]]
     if not slots.size:

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from mooring.api.core.defaults.tolerations import UNREACHABLE
 from mooring.api.core.types import Taint
 from mooring.placement.advise import commands as kubectl
 from mooring.placement.advise.model import MAX_NAMED, Advice, AdviceKind, Edit
-from mooring.placement.advise.nodes.conditions import UNREACHABLE, UNSCHEDULABLE, is_away, is_condition
+from mooring.placement.advise.nodes.conditions import UNSCHEDULABLE, is_away, is_condition
 from mooring.placement.advise.pointers import pointer
 from mooring.placement.advise.search import Search
 from mooring.placement.engine import Slots

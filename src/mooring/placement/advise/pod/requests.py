@@ -100,10 +100,10 @@ def _lower(search: Search, need: Need, found_requests: list[_ContainerRequest], 
         units = request.amount - (need.amount - free)
         if need.name.startswith("hugepages-"):
             units -= units % (value(need.name.removeprefix("hugepages-")) or 1)
-        if _is_device(need.name):
-            units = _halved(request.amount, units)
         if units <= 0:
             continue
+        if _is_device(need.name):
+            units = _halved(request.amount, units)
         text = _text(need.name, units)
         edits = _amounts(search, request, need.name, text)
         if len(request.path) == 2 and not _covers_containers(search, need.name, edits[0]):

@@ -13,7 +13,7 @@ import msgspec
 
 from mooring.api.core.types import Pod
 from mooring.placement.advise.model import Advice, AdviceKind, pod_target
-from mooring.placement.advise.nodes.changed_nodes import added_nodes
+from mooring.placement.advise.nodes.changed_nodes import added_nodes, edited_nodes
 from mooring.placement.advise.nodes.new_node import more_like
 from mooring.placement.advise.nodes.pools import raised_to
 from mooring.placement.advise.ranking import ranked
@@ -97,7 +97,16 @@ class Replicas:
             pools = [] if any(part.pool is not None for part in advice.parts or (advice,)) else search.pools
             imagined = added_nodes(advice.edits)
             explanation = self._engine.explain(info)
-            after = Search(self._engine, explanation, pod, search.workload, own, pools=pools, imagined=imagined)
+            after = Search(
+                self._engine,
+                explanation,
+                pod,
+                search.workload,
+                own,
+                pools=pools,
+                imagined=imagined,
+                changed=edited_nodes(advice.edits),
+            )
             more = [each for each in single(after) if each.kind is not AdviceKind.PRIORITISE]
         before = len(advice.brings or ())
         for each in more:

@@ -104,7 +104,8 @@ class Trials:
 
     @contextmanager
     def _tried(self, edits: Sequence[Edit], course: Sequence[_Step]) -> Iterator[TrialOutcome]:
-        evicted = [edit.before for edit in edits if edit.op == "evict"]
+        # A pod that came later may have preempted some of them meanwhile.
+        evicted = [edit.before for edit in edits if edit.op == "evict" and edit.before in self._cluster.pods]
         there = {each.key for each in self.replicas if each.placed}
         start, rejected = 0, None
         with ExitStack() as undone:

@@ -9,11 +9,13 @@ import msgspec
 
 from mooring.api.core.decoding.decoder import unknown_fields
 from mooring.api.core.defaults.pods import default_pod
+from mooring.api.core.defaults.tolerations import with_default_tolerations
 from mooring.api.core.types import Node, ObjectMeta, Pod
 from mooring.api.core.validation.pods import validate_pod
 from mooring.api.core.views import PersistentVolumeClaim
 from mooring.api.node import admission
 from mooring.api.resource.views import ResourceClaimStatus
+from mooring.api.scheduling.priority_classes import SYSTEM_PRIORITIES
 from mooring.api.scheduling.views import PriorityClass
 from mooring.api.storage.views import PersistentVolume
 from mooring.catalog import CATALOG
@@ -23,7 +25,7 @@ from mooring.manifests import Document
 from mooring.manifests.views import convert
 from mooring.placement.devices.generated_claims import with_generated_claims
 from mooring.placement.pods import PodInfo
-from mooring.placement.snapshot import CLUSTER_WIDE, SYSTEM_PRIORITIES, VIEWS, Snapshot
+from mooring.placement.snapshot import CLUSTER_WIDE, VIEWS, Snapshot
 from mooring.placement.volumes.ephemeral_claims import ephemeral_claims
 from mooring.placement.workloads.expansion import Expansion
 from mooring.placement.workloads.known_cluster import KnownCluster, NodeSelection
@@ -241,10 +243,15 @@ def _unplaced(
     snapshot: Snapshot, expansion: Expansion, pod: Object, source: PodSource, *, checked: bool = False
 ) -> UnplacedPod:
     pod = with_generated_claims(snapshot.cluster.devices, default_pod(pod))
-    notes = _set_priority(snapshot, pod) + remarks(pod["spec"], snapshot.cluster.slots)
-    refused = _admit(snapshot, pod)
+    notes, refused = _set_priority(snapshot, pod)
+    notes += remarks(pod["spec"], snapshot.cluster.slots)
+    refused = [] if checked else refused
+    refused += _admit(snapshot, pod)
     errors = [] if checked else [*expansion.errors, *_prefixed(validate_pod(pod), source.template_path)]
     errors += _prefixed(refused, source.template_path)
+    # After validation, as admission does it to pods that are well-formed.
+    if not errors:
+        pod["spec"] = with_default_tolerations(pod["spec"])
     name = pod["spec"].get("runtimeClassName")
     if name is not None and (overhead := pod["spec"].get("overhead")):
         added = " and ".join(f"{amount} {resource}" for resource, amount in overhead.items())
@@ -279,8 +286,8 @@ def _admit(snapshot: Snapshot, pod: Object) -> list[FieldError]:
     return []
 
 
-def _set_priority(snapshot: Snapshot, pod: Object) -> list[str]:
-    """Give the pod the priority of its class, as admission does."""
+def _set_priority(snapshot: Snapshot, pod: Object) -> tuple[list[str], list[FieldError]]:
+    """Give the pod the priority of its class, as admission does: what there is to note, and why it is refused."""
     spec, classes = pod["spec"], snapshot.priority_classes
     name = spec.get("priorityClassName")
     found: PriorityClass | None = None
@@ -289,21 +296,27 @@ def _set_priority(snapshot: Snapshot, pod: Object) -> list[str]:
         if found is None and name in SYSTEM_PRIORITIES:
             found = PriorityClass(value=SYSTEM_PRIORITIES[name])
         if found is None and "priority" in spec:
-            return [f"no PriorityClass with name {name} was found; spec.priority {spec['priority']} is taken as given"]
+            text = f"no PriorityClass with name {name} was found; spec.priority {spec['priority']} is taken as given"
+            return [text], []
         if found is None:
             raise InputError(
                 f"no PriorityClass with name {name} was found; add priorityclasses to what kubectl get writes into the "
                 "snapshot, or give the PriorityClass with -f",
                 "spec.priorityClassName",
             )
-    elif "priority" not in spec:
+    else:
         # Of several default classes the one with the lowest value counts.
         found = min((c for c in classes.values() if c.global_default), key=lambda c: c.value, default=None)
-    if found is not None:
-        spec["priority"] = found.value
-        if found.preemption_policy:
-            spec.setdefault("preemptionPolicy", found.preemption_policy)
-    return []
+    if found is None:
+        return [], []
+    policy = found.preemption_policy or "PreemptLowerPriority"
+    refused = [
+        forbidden(f"spec.{field}", f"must not be {spec[field]}, as the PriorityClass says {wanted}")
+        for field, wanted in (("priority", found.value), ("preemptionPolicy", policy))
+        if spec.get(field, wanted) != wanted
+    ]
+    spec |= {"priority": found.value, "preemptionPolicy": policy}
+    return [], refused
 
 
 def message_of(error: msgspec.ValidationError) -> str:
