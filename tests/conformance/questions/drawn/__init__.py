@@ -1,0 +1,29 @@
+"""What is drawn, by the names of the files that the answers are kept in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from tests.conformance.questions.drawn import access, deletions, nodes, quotas, reads, rights, watches
+from tests.conformance.questions.stories import Step
+
+Stories = Mapping[str, list[Step]]
+
+
+class Drawn(NamedTuple):
+    """Makes stories by their names; of some the events of the audit log are kept too."""
+
+    stories: Callable[[], Stories]
+    audited: bool = False
+
+
+DRAWN: Mapping[str, Drawn] = {
+    "rights": Drawn(rights.stories),
+    "access": Drawn(access.stories, audited=True),
+    "nodes": Drawn(nodes.stories),
+    "quotas": Drawn(quotas.stories),
+    "reads": Drawn(reads.stories),
+    "watches": Drawn(watches.stories),
+    "deletions": Drawn(deletions.stories),
+}
