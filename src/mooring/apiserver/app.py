@@ -214,6 +214,8 @@ class Application:
             return await delete.delete(context, call)
         if method == "POST" and target.subresource:
             return await subresources.create_sub(context, call)
+        if target.subresource and target.subresource not in resource.subresources:
+            raise not_found()
         raise wrong_method()
 
     async def _watch(self, call: Call, labels: Labels, send: Send) -> None:

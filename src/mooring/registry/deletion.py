@@ -160,10 +160,11 @@ def _finalizers(finalizers: list[str], propagation: Propagation | None) -> list[
     """The finalizers with those of garbage collection as the policy wants them; without one, as they are."""
     if propagation is None:
         return finalizers
-    kept = [each for each in finalizers if each not in (_FOREGROUND, _ORPHAN)]
-    if propagation == "Foreground":
-        return [*kept, _FOREGROUND]
-    return [*kept, _ORPHAN] if propagation == "Orphan" else kept
+    wanted = [each for each in finalizers if each not in (_FOREGROUND, _ORPHAN)]
+    if propagation != "Background":
+        wanted.append(_FOREGROUND if propagation == "Foreground" else _ORPHAN)
+    # Where they stand says nothing, so nothing is written for it.
+    return finalizers if set(wanted) == set(finalizers) else wanted
 
 
 def _delete_namespace(core: Core, resource: Resource, old: Object, options: Options) -> Object:

@@ -42,6 +42,7 @@ OURS = frozenset(each.warning for each in STORED_ONLY)
 REFERENCE = re.compile(r"\$\{([^}]+)\}")
 # What a Service is given.
 GIVEN_ADDRESS = re.compile(r"10\.(?:0\.0|96\.\d+)\.\d+")
+GIVEN_PORT = re.compile(r"(?<=Duplicate value: )3[0-2]\d{3}\b")
 # Objects are as old as the requests before this one took.
 YOUNG = re.compile(r"[1-8]?\d(?:\.\d+)?m?s|<invalid>")
 STATUS: Object = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
@@ -53,6 +54,9 @@ class Exact(Normal):
 
     def _mapping(self, value: dict[str, Any], managed: bool) -> dict[str, Any]:
         return super()._mapping({key: value[key] for key in sorted(value)}, managed)
+
+    def _text(self, key: str, value: str) -> str:
+        return GIVEN_PORT.sub("<port>", super()._text(key, value))
 
     def _cell(self, cell: Any) -> Any:
         if not isinstance(cell, str):
@@ -164,7 +168,11 @@ class _Player:
     def _event(self, event: Object) -> Object:
         """What an event of the audit log says, but for moments, addresses and the id that the story gave it."""
         dropped = ("auditID", "requestReceivedTimestamp", "stageTimestamp", "sourceIPs", "kind", "apiVersion", "level")
-        shown = self._normal.body({key: value for key, value in event.items() if key not in dropped})
+        kept = {key: value for key, value in event.items() if key not in dropped}
+        if notes := kept.pop("annotations", None):
+            # How long a slow request took in which part.
+            kept["annotations"] = {key: note for key, note in notes.items() if "latency.k8s.io" not in key}
+        shown = self._normal.body(kept)
         text = UUID.sub("<uid>", json.dumps(shown))
         found: Object = json.loads(text)
         return found

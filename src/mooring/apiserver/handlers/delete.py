@@ -7,13 +7,13 @@ from typing import Final
 
 from mooring.apiserver.calls import Call, Context, success
 from mooring.apiserver.group_commit import GroupCommit
+from mooring.apiserver.handlers.get import list_options
 from mooring.apiserver.messages.bodies import decode_object
 from mooring.apiserver.messages.options import DeleteOptions, delete_options
 from mooring.apiserver.messages.responses import Response, json_response
 from mooring.apiserver.webhooks.options import delete_options_object
 from mooring.kube.objects import Object
 from mooring.kube.status import NotFoundError
-from mooring.registry import ListResult
 
 __all__ = ["delete", "delete_collection"]
 
@@ -80,16 +80,11 @@ def _waits(context: Context, call: Call, gone: Object, options: DeleteOptions) -
 
 async def delete_collection(context: Context, call: Call, group_commit: GroupCommit) -> Response:
     """Delete what is selected, one by one as the real server does: others read and write in between."""
+    wanted = list_options(call)
     options = await _options(call)
     now, resource, request = context.clock(), call.resource, call.request
     chosen = await context.webhooks.read_slices(
-        lambda: context.registry.list_slices(
-            resource,
-            call.target.namespace,
-            label_selector=request.text("labelSelector"),
-            field_selector=call.field_selector,
-        ),
-        request.turn,
+        lambda: context.registry.list_slices(resource, call.target.namespace, **wanted), request.turn
     )
 
     def deletion(metadata: Object) -> Callable[[], Object]:
@@ -98,6 +93,8 @@ async def delete_collection(context: Context, call: Call, group_commit: GroupCom
             metadata.get("namespace", ""),
             metadata["name"],
             now=now,
+            uid=options.uid,
+            resource_version=options.resource_version,
             propagation=options.propagation,
             grace=options.grace,
             dry_run=options.dry_run,
@@ -105,21 +102,18 @@ async def delete_collection(context: Context, call: Call, group_commit: GroupCom
             groups=call.request.user.groups,
         )
 
-    gone: list[Object] = []
     options_object = partial(_options_object, options)
     for number, obj in enumerate(chosen.items, start=1):
         # Another client may have deleted it meanwhile.
         with suppress(NotFoundError):
             # The real server does not name the object when a whole collection goes.
-            gone.append(
-                await context.webhooks.write(call, deletion(obj["metadata"]), options_object, "DELETE", name="")
-            )
+            await context.webhooks.write(call, deletion(obj["metadata"]), options_object, "DELETE", name="")
         if number % _SLICE_DELETIONS == 0:
             # Durable first: the commit of all of them at once would keep others waiting too.
             await group_commit.wait()
             await request.turn()
-    result = ListResult(gone, str(context.registry.revision))
-    return context.representations.many(request, call.representation, resource, result)
+    # They are shown as they were found.
+    return context.representations.many(request, call.representation, resource, chosen)
 
 
 def _options_object(options: DeleteOptions, operation: str) -> Object:
