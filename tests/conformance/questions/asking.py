@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
-import socket
 import ssl
 import time
 from collections.abc import Callable
@@ -30,6 +29,7 @@ from tests.conformance.questions.people import ADMINISTRATOR, ANONYMOUS, PEOPLE
 Headers = list[tuple[str, str]]
 # A real server sends what happened well within this time.
 SILENCE_SECONDS = 0.6
+BOOKMARK_SECONDS = 5.0
 # The embedded one does so while the loop goes round so often.
 ROUNDS = 40
 
@@ -42,6 +42,9 @@ class Reply(NamedTuple):
 
 class Stream(Protocol):
     """An answer that goes on."""
+
+    def settle(self) -> None:
+        """Wait for the bookmark that ends what there was at the beginning."""
 
     def ended(self) -> Reply:
         """Everything that came until nothing more did."""
@@ -130,18 +133,29 @@ class _RealStream:
     def __init__(self, connection: http.client.HTTPConnection) -> None:
         self._connection = connection
         self._answer = connection.getresponse()
+        self._parts: list[bytes] = []
+
+    def settle(self) -> None:
+        give_up = time.monotonic() + BOOKMARK_SECONDS
+        while b"BOOKMARK" not in b"".join(self._parts) and time.monotonic() < give_up:
+            if not self._read(BOOKMARK_SECONDS):
+                break
+
+    def _read(self, seconds: float = SILENCE_SECONDS) -> bool:
+        """Whether something came, before it was silent for too long."""
+        if self._connection.sock is not None:
+            self._connection.sock.settimeout(seconds)
+        try:
+            part = self._answer.read1(1 << 16)
+        except TimeoutError:
+            part = b""
+        self._parts.append(part)
+        return bool(part)
 
     def ended(self) -> Reply:
-        parts = []
-        assert self._connection.sock is not None or self._answer.fp is not None
-        if self._connection.sock is not None:
-            self._connection.sock.settimeout(SILENCE_SECONDS)
-        try:
-            while part := self._answer.read1(1 << 16):
-                parts.append(part)
-        except (TimeoutError, socket.timeout):
+        while self._read():
             pass
-        reply = Reply(self._answer.status, self._answer.getheaders(), b"".join(parts))
+        reply = Reply(self._answer.status, self._answer.getheaders(), b"".join(self._parts))
         self._connection.close()
         return reply
 
@@ -247,6 +261,9 @@ class _EmbeddedStream:
         self._exchange = _Exchange(b"")
         self._task = self._loop.create_task(serve(self._exchange))
         self._loop.run_until_complete(_turns(ROUNDS))
+
+    def settle(self) -> None:
+        """It says so at once."""
 
     def ended(self) -> Reply:
         self._loop.run_until_complete(_turns(ROUNDS))

@@ -132,6 +132,9 @@ class _Player:
     def _watch(self, step: Step) -> Any:
         headers, _ = self._sent(step)
         stream = self._server.watch(self._filled(step["watch"]), headers, step.get("by", ADMINISTRATOR))
+        if "sendInitialEvents=true" in step["watch"]:
+            # A real server takes a while to say that this was all.
+            stream.settle()
         for inner in step.get("during", []):
             self._shown(self._send(inner, ""), {})
         reply = stream.ended()

@@ -127,9 +127,9 @@ def _from_query(request: HttpRequest) -> Object:
         found["propagationPolicy"] = policy
     if dry_run := request.query.get("dryRun"):
         found["dryRun"] = dry_run
-    conditions = {name: request.text(f"preconditions.{name}") for name in ("uid", "resourceVersion")}
-    if any(conditions.values()):
-        found["preconditions"] = {name: value for name, value in conditions.items() if value}
+    conditions = {name: value for name in ("uid", "resourceVersion") if (value := request.text(name))}
+    if conditions:
+        found["preconditions"] = conditions
     return found
 
 

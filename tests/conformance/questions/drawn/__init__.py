@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from tests.conformance.questions.drawn import access, deletions, nodes, quotas, reads, rights, tables, watches
+from tests.conformance.questions.drawn import access, deletions, nodes, quotas, reads, requests, rights, tables, watches
 from tests.conformance.questions.stories import Step
 
 Stories = Mapping[str, list[Step]]
@@ -24,6 +24,7 @@ DRAWN: Mapping[str, Drawn] = {
     "nodes": Drawn(nodes.stories),
     "quotas": Drawn(quotas.stories),
     "reads": Drawn(reads.stories),
+    "requests": Drawn(requests.stories, audited=True),
     "tables": Drawn(tables.stories),
     "watches": Drawn(watches.stories),
     "deletions": Drawn(deletions.stories),

@@ -23,28 +23,33 @@ OPTIONS: tuple[Any, ...] = (
     {"gracePeriodSeconds": 30, "preconditions": {"uid": "${o1/metadata/uid}"}}, {"propagationPolicy": ""},
     {"ignoreStoreReadErrorWithClusterBreakingPotential": True}, {"ignoreStoreReadErrorWithClusterBreakingPotential": False},
 )  # fmt: skip
-QUERIES = ("", "", "", "dryRun=All", "dryRun=x", "gracePeriodSeconds=0", "gracePeriodSeconds=3", "gracePeriodSeconds=x", "propagationPolicy=Foreground", "propagationPolicy=Orphan", "propagationPolicy=x", "orphanDependents=true", "pretty=true", "gracePeriodSeconds=-5", "preconditions.uid=x", "dryRun=All&dryRun=All", "orphanDependents=x")
+QUERIES = ("", "", "", "dryRun=All", "dryRun=x", "gracePeriodSeconds=0", "gracePeriodSeconds=3", "gracePeriodSeconds=x", "propagationPolicy=Foreground", "propagationPolicy=Orphan", "propagationPolicy=x", "orphanDependents=true", "pretty=true", "gracePeriodSeconds=-5", "preconditions.uid=x", "uid=x", "uid=${o1/metadata/uid}", "resourceVersion=5", "resourceVersion=${o1/metadata/resourceVersion}", "dryRun=All&dryRun=All", "orphanDependents=x")
 
 
 def single(kind: str, number: int) -> list[Step]:
     """Objects are made anew whenever one may have gone."""
     draw = random.Random(f"deletions {kind} {number}")
     steps: list[Step] = []
+    place = "/apis/batch/v1/namespaces/$NS" if kind == "jobs" else NS
     for _ in range(16):
         spec: Object = {"spec": {"containers": [{"name": "c", "image": "i"}], **draw.choice(({}, {"nodeName": "node-1"}, {"nodeName": "node-1", "terminationGracePeriodSeconds": 3}))}} if kind == "pods" else {}
+        if kind == "replicationcontrollers":
+            spec = {"spec": {"selector": {"a": "b"}, "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}}}
+        elif kind == "jobs":
+            spec = {"spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}}
         metadata: Object = {"name": "x"}
         if draw.random() < 0.3:
             metadata["finalizers"] = draw.sample(("example.com/a", "orphan", "foregroundDeletion"), draw.choice((1, 2)))
-        steps.append({"do": f"POST {NS}/{kind}", "body": {"metadata": metadata, **spec}, "as": "o1"})
+        steps.append({"do": f"POST {place}/{kind}", "body": {"metadata": metadata, **spec}, "as": "o1"})
         for _ in range(draw.choice((1, 2, 2, 3))):
             options, asked = draw.choice(OPTIONS), draw.choice(QUERIES)
-            step: Step = {"do": f"DELETE {NS}/{kind}/x" + (f"?{asked}" if asked else "")}
+            step: Step = {"do": f"DELETE {place}/{kind}/x" + (f"?{asked}" if asked else "")}
             if options is not None:
                 step["body"] = options
             steps.append(step)
-        steps.append({"do": f"GET {NS}/{kind}/x"})
-        steps.append({"do": f"PATCH {NS}/{kind}/x", "type": "merge", "body": {"metadata": {"finalizers": None}}})
-        steps.append({"do": f"DELETE {NS}/{kind}/x?gracePeriodSeconds=0"})
+        steps.append({"do": f"GET {place}/{kind}/x"})
+        steps.append({"do": f"PATCH {place}/{kind}/x", "type": "merge", "body": {"metadata": {"finalizers": None}}})
+        steps.append({"do": f"DELETE {place}/{kind}/x?gracePeriodSeconds=0"})
     return steps
 
 
@@ -78,4 +83,6 @@ def collections(kind: str, number: int) -> list[Step]:
 def stories() -> dict[str, list[Step]]:
     kinds = ("configmaps", "pods")
     found = {f"single-{kind}-{number}": single(kind, number) for kind in kinds for number in range(4)}
+    # These leave their dependents behind when nothing is said.
+    found |= {f"single-{kind}": single(kind, 0) for kind in ("jobs", "replicationcontrollers")}
     return found | {f"collections-{kind}-{number}": collections(kind, number) for kind in kinds for number in range(3)}

@@ -74,9 +74,6 @@ def watches(kind: str, number: int) -> list[Step]:
         if draw.random() < 0.2:
             where = f"/api/v1/{kind}"
             parameters["labelSelector"] = "story=$NS"
-        elif draw.random() < 0.15:
-            where = f"/api/v1/watch/namespaces/$NS/{kind}"
-            parameters.pop("watch")
         watch = f"{where}{query(**parameters)}"
         accept = draw.choice(ACCEPTS)
         if accept == TABLE and draw.random() < 0.5:
