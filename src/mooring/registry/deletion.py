@@ -46,6 +46,9 @@ def delete(
         error = not_supported("propagationPolicy", propagation, (*_PROPAGATIONS, "nil"))
         raise InvalidError("DeleteOptions", "meta.k8s.io", "", [error])
     check_preconditions(resource, metadata, uid, resource_version)
+    strategy = core.strategy(resource)
+    if propagation is None and strategy.orphans and _FOREGROUND not in metadata.get("finalizers", ()):
+        propagation = "Orphan"
     if resource.store == "namespaces":
         return _delete_namespace(core, resource, old, options)
     if grace is not None and grace < 0:
@@ -58,7 +61,7 @@ def delete(
     if resource.store == DEFINITIONS and "deletionTimestamp" not in metadata:
         base = marked_for_cleaning(old, options.stamp)
     finalizers = base["metadata"].get("finalizers", [])
-    wanted = finalizers if core.strategy(resource).unsupported_gc else _finalizers(finalizers, propagation)
+    wanted = finalizers if strategy.unsupported_gc else _finalizers(finalizers, propagation)
     if new_metadata is None and not wanted:
         if resource.store == "pods":
             return _remove_marked(core, resource, {**old, "metadata": _marked(metadata, options)}, old, options)

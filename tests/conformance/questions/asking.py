@@ -88,9 +88,19 @@ class RealServer:
         return [("Authorization", f"Bearer {token}")]
 
     def ask(self, method: str, target: str, headers: Headers, body: bytes, by: str) -> Reply:
-        connection = self._kept or self._connection()
-        self._kept = None
-        _send(connection, method, target, [*self._token(by), *headers], body)
+        connection, self._kept = self._kept, None
+        # What was kept may be closed by now; a new one that is closed without a word is all the answer there is.
+        for each in (connection, None, None):
+            try:
+                return self._asked(each or self._connection(), method, target, [*self._token(by), *headers], body)
+            except (ConnectionError, http.client.HTTPException):
+                continue
+        return Reply(0, [], b"")
+
+    def _asked(
+        self, connection: http.client.HTTPConnection, method: str, target: str, headers: Headers, body: bytes
+    ) -> Reply:
+        _send(connection, method, target, headers, body)
         answer = connection.getresponse()
         reply = Reply(answer.status, answer.getheaders(), answer.read())
         if answer.will_close:

@@ -14,6 +14,7 @@ from mooring.kube.objects import Object
 from mooring.registry.admission.stored_only import STORED_ONLY
 from tests.conformance.normal import UUID, Normal
 from tests.conformance.questions.asking import Headers, Reply, Server
+from tests.conformance.questions.hooks import Hooks
 from tests.conformance.questions.people import ADMINISTRATOR
 from tests.conformance.questions.stories import Step, Story
 
@@ -40,9 +41,9 @@ TELLING = {
 # A real server does not know what else runs in its cluster, and says nothing.
 OURS = frozenset(each.warning for each in STORED_ONLY)
 REFERENCE = re.compile(r"\$\{([^}]+)\}")
-# What a Service is given.
-GIVEN_ADDRESS = re.compile(r"10\.(?:0\.0|96\.\d+)\.\d+")
-GIVEN_PORT = re.compile(r"(?<=Duplicate value: )3[0-2]\d{3}\b")
+# Addresses and ports that a Service is given.
+CHANCE = re.compile(r"10\.(?:0\.0|96\.\d+)\.\d+|(?<=:)3[0-2]\d{3}\b")
+GIVEN_PORT = re.compile(r"(?<=Duplicate value: )3[0-2]\d{3}\b|(?<=127\.0\.0\.1:)\d+")
 # Objects are as old as the requests before this one took.
 YOUNG = re.compile(r"[1-8]?\d(?:\.\d+)?m?s|<invalid>")
 STATUS: Object = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
@@ -61,20 +62,29 @@ class Exact(Normal):
     def _cell(self, cell: Any) -> Any:
         if not isinstance(cell, str):
             return cell
-        return "<age>" if YOUNG.fullmatch(cell) else GIVEN_ADDRESS.sub("<address>", cell)
+        return "<age>" if YOUNG.fullmatch(cell) else CHANCE.sub("<chance>", cell)
+
+    def picked(self, value: Any, paths: list[str], *, managed: bool) -> list[Any]:
+        """The values at some paths."""
+        found = []
+        for path in paths:
+            each = _at(value, path.split("/"))
+            rows = [{"cells": row} for row in each or ()] if path.endswith("/cells") else each
+            found.append(self.body(rows, managed=managed))
+        return found
 
 
-def play(server: Server, story: Story, *, audited: bool = False) -> list[Any]:
+def play(server: Server, story: Story, *, audited: bool = False, hooks: Hooks | None = None) -> list[Any]:
     """One answer per step."""
-    player = _Player(server, story, audited)
+    player = _Player(server, story, audited, hooks)
     return [player.answer(index, step) for index, step in enumerate(story.steps)]
 
 
 class _Player:
-    def __init__(self, server: Server, story: Story, audited: bool) -> None:
-        self._server, self._story, self._audited = server, story, audited
+    def __init__(self, server: Server, story: Story, audited: bool, hooks: Hooks | None) -> None:
+        self._server, self._story, self._audited, self._hooks = server, story, audited, hooks
         self._normal = Exact(story.namespace)
-        self._captured: dict[str, Any] = {}
+        self._captured: dict[str, Any] = {} if hooks is None else {"foreign": hooks.place}
         self._make_namespace()
 
     def _make_namespace(self) -> None:
@@ -89,6 +99,10 @@ class _Player:
     def answer(self, index: int, step: Step) -> Any:
         if "watch" in step:
             return self._watch(step)
+        if "hooks" in step:
+            assert self._hooks is not None
+            self._hooks.answers = step["hooks"]
+            return None
         if "wait" in step:
             self._server.patience(step["wait"])
         audit_id = f"{self._story.namespace}-{index}-" if self._audited else ""
@@ -101,6 +115,8 @@ class _Player:
         shown = self._shown(reply, step)
         if step.get("quiet"):
             return reply.code
+        if self._hooks is not None:
+            shown["asked"] = [[path, self._normal.body(request)] for path, request in self._hooks.taken()]
         if self._audited:
             shown["audit"] = [self._event(each) for each in self._server.audited(audit_id)]
         return shown
@@ -163,7 +179,7 @@ class _Player:
         elif "pick" in step:
             # All of it is numbered, however little is kept.
             self._normal.body(value.get("metadata"))
-            shown["picked"] = self._normal.body([_at(value, path.split("/")) for path in step["pick"]], managed=managed)
+            shown["picked"] = self._normal.picked(value, step["pick"], managed=managed)
         else:
             shown["body"] = self._normal.body(value, managed=managed)
         return shown

@@ -10,7 +10,7 @@ from mooring.apiserver.group_commit import GroupCommit
 from mooring.apiserver.handlers.get import list_options
 from mooring.apiserver.messages.bodies import decode_object
 from mooring.apiserver.messages.options import DeleteOptions, delete_options
-from mooring.apiserver.messages.responses import Response, json_response
+from mooring.apiserver.messages.responses import Response, json_response, warning_headers
 from mooring.apiserver.webhooks.options import delete_options_object
 from mooring.kube.objects import Object
 from mooring.kube.status import NotFoundError
@@ -20,6 +20,10 @@ __all__ = ["delete", "delete_collection"]
 
 # Objects of a collection that are deleted between two chances for other requests: two or three milliseconds.
 _SLICE_DELETIONS: Final = 100
+_PODS_STAY: Final = (
+    "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set "
+    "propagationPolicy=Orphan to suppress this warning"
+)
 # Kinds whose deletion kube-apiserver answers with the object; for others it answers with a Status.
 _SHOWN_WHEN_GONE: Final = frozenset(
     {
@@ -42,6 +46,7 @@ _SHOWN_WHEN_GONE: Final = frozenset(
 
 async def delete(context: Context, call: Call) -> Response:
     options = await _options(call)
+    _warn(call, options)
     resource, name = call.resource, call.target.name
     now = context.clock()
 
@@ -82,6 +87,7 @@ async def delete_collection(context: Context, call: Call, group_commit: GroupCom
     """Delete what is selected, one by one as the real server does: others read and write in between."""
     wanted = list_options(call)
     options = await _options(call)
+    _warn(call, options)
     now, resource, request = context.clock(), call.resource, call.request
     chosen = await context.webhooks.read_slices(
         lambda: context.registry.list_slices(resource, call.target.namespace, **wanted), request.turn
@@ -113,7 +119,14 @@ async def delete_collection(context: Context, call: Call, group_commit: GroupCom
             await group_commit.wait()
             await request.turn()
     # They are shown as they were found.
-    return context.representations.many(request, call.representation, resource, chosen)
+    response = context.representations.many(request, call.representation, resource, chosen)
+    response.headers = warning_headers(call.warnings)
+    return response
+
+
+def _warn(call: Call, options: DeleteOptions) -> None:
+    if call.resource.store == "jobs.batch" and options.propagation is None:
+        call.warnings.append(_PODS_STAY)
 
 
 def _options_object(options: DeleteOptions, operation: str) -> Object:

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, cast
 
 from mooring.apiserver.messages.request import HttpRequest
-from mooring.kube.errors import FieldError, forbidden, go_json, invalid, not_supported, too_long
+from mooring.kube.errors import FieldError, forbidden, invalid, not_supported, too_long
+from mooring.kube.json_errors import json_type
 from mooring.kube.objects import Object
 from mooring.kube.status import BadRequestError, InvalidError
 from mooring.registry.deletion import Propagation
@@ -15,6 +16,13 @@ __all__ = ["DeleteOptions", "WriteOptions", "delete_options", "delete_options_of
 
 _MAX_MANAGER_CHARACTERS: Final = 128
 _VALIDATIONS: Final = ("", "Ignore", "Strict", "Warn")
+_GO_TYPES: Final = {
+    "gracePeriodSeconds": "int64",
+    "orphanDependents": "bool",
+    "propagationPolicy": "v1.DeletionPropagation",
+    "uid": "types.UID",
+    "resourceVersion": "string",
+}
 _PROPAGATIONS: Final = ("Foreground", "Background", "Orphan")
 
 
@@ -109,8 +117,8 @@ def delete_options_of(given: Any) -> DeleteOptions:
         dry_run=bool(dry_run),
         grace=grace,
         propagation=cast("Propagation | None", propagation),
-        uid=_typed(preconditions, "uid", str),
-        resource_version=_typed(preconditions, "resourceVersion", str),
+        uid=_typed(preconditions, "uid", str, "Preconditions.preconditions"),
+        resource_version=_typed(preconditions, "resourceVersion", str, "Preconditions.preconditions"),
         cascades=orphans is False,
     )
 
@@ -133,8 +141,11 @@ def _from_query(request: HttpRequest) -> Object:
     return found
 
 
-def _typed(given: Object, name: str, wanted: type) -> Any:
+def _typed(given: Object, name: str, wanted: type, owner: str = "DeleteOptions") -> Any:
     value = given.get(name)
     if value is None or (isinstance(value, wanted) and not (wanted is int and isinstance(value, bool))):
         return value
-    raise BadRequestError(f"DeleteOptions cannot be read: {name} is {go_json(value)} and must be a {wanted.__name__}")
+    go_type = "v1.Preconditions" if wanted is dict else "[]string" if wanted is list else _GO_TYPES[name]
+    raise BadRequestError(
+        f"json: cannot unmarshal {json_type(value)} into Go struct field {owner}.{name} of type {go_type}"
+    )

@@ -163,5 +163,6 @@ CORE: Final[Mapping[str, Strategy]] = {
         warn=warnings.template_warnings,
         validate_status=apps_status.validate_replica_set_status,
         intent=spec_of,
+        orphans=True,
     ),
 }

@@ -82,6 +82,7 @@ WORKLOADS: Final[Mapping[str, Strategy]] = {
         validate_status=batch_status.validate_job_status,
         validate_update=batch_validation.validate_job_update,
         intent=spec_of,
+        orphans=True,
     ),
     "cronjobs.batch": Strategy(
         default=batch_defaults.default_cron_job,

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from tests.conformance.questions.drawn import access, deletions, nodes, quotas, reads, requests, rights, tables, watches
+from tests.conformance.questions.drawn import access, deletions, nodes, quotas, reads, requests, rights, tables, watches, webhooks
 from tests.conformance.questions.stories import Step
 
 Stories = Mapping[str, list[Step]]
 
 
 class Drawn(NamedTuple):
-    """Makes stories by their names; of some the events of the audit log are kept too."""
+    """Makes stories by their names; of some the events of the audit log are kept too, and what webhooks are asked."""
 
     stories: Callable[[], Stories]
     audited: bool = False
+    hooked: bool = False
 
 
 DRAWN: Mapping[str, Drawn] = {
@@ -27,5 +28,6 @@ DRAWN: Mapping[str, Drawn] = {
     "requests": Drawn(requests.stories, audited=True),
     "tables": Drawn(tables.stories),
     "watches": Drawn(watches.stories),
+    "webhooks": Drawn(webhooks.stories, audited=True, hooked=True),
     "deletions": Drawn(deletions.stories),
 }

@@ -72,7 +72,7 @@ SHAPES: dict[str, Any] = {
         },
     },
     f"{N}/services": {
-        "spec": {"type": one("ClusterIP", "NodePort", "LoadBalancer", "ExternalName"), "externalName": one("a.example.com"), "ports": many((1, 1, 2), {**PORT, "nodePort": one(None)}, "name"), "selector": one({"a": "b"}, {"a": "b", "c": "d"}, {}), "externalIPs": one([], ["1.2.3.4", "1.2.3.5"])},
+        "spec": {"type": one("ClusterIP", "NodePort", "LoadBalancer", "ExternalName"), "ports": many((1, 1, 2), {**PORT, "nodePort": one(None)}, "name"), "selector": one({"a": "b"}, {"a": "b", "c": "d"}, {}), "externalIPs": one([], ["1.2.3.4", "1.2.3.5"])},
         "status": {"loadBalancer": {"ingress": one([], [{"ip": "5.6.7.8"}], [{"hostname": "lb.example.com"}, {"ip": "5.6.7.9"}])}},
     },
     f"{N}/endpoints": {"subsets": many((0, 1, 2), {"addresses": many((1, 2, 4), ADDRESS), "ports": many((0, 1, 2), {"port": one(80, 81)}, "name")})},
@@ -122,8 +122,7 @@ SHAPES: dict[str, Any] = {
     "/apis/resource.k8s.io/v1/namespaces/$NS/resourceclaimtemplates": {"spec": {"spec": {}}},
     "/apis/resource.k8s.io/v1/resourceslices": {"spec": {"driver": "d.example.com", "pool": {"name": one("p", "q"), "generation": 1, "resourceSliceCount": 1}, **{"nodeName": "n"}, "devices": []}},
     "/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations": {"spec": one({"type": "Limited", "limited": {"nominalConcurrencyShares": one(0, 7), "limitResponse": {"type": "Reject"}}}, {"type": "Limited", "limited": {"limitResponse": {"type": "Queue", "queuing": {"queues": 8, "handSize": 2, "queueLengthLimit": 9}}}})},
-    "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas": {"spec": {"priorityLevelConfiguration": {"name": one("catch-all", "none")}, "matchingPrecedence": one(1, 500), "distinguisherMethod": one(None, {"type": "ByUser"}), "rules": []}, "status": {"conditions": one([], [{"type": "Dangling", **CONDITION}])}},
-    "/apis/apiregistration.k8s.io/v1/apiservices": {"spec": {"group": "$NS.example.com", "version": "v1", "groupPriorityMinimum": 1, "versionPriority": 1, "service": {"namespace": "n", "name": "s"}}, "status": {"conditions": one([], [{"type": "Available", **CONDITION}])}},
+    "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas": {"spec": {"priorityLevelConfiguration": {"name": one("catch-all", "none")}, "matchingPrecedence": one(1, 500), "distinguisherMethod": one(None, {"type": "ByUser"}), "rules": []}},
     f"{N}/resourcequotas": {"spec": {"hard": one({}, {"pods": "3", "requests.cpu": "2", "limits.cpu": "4"})}},
     f"{N}/limitranges": {"spec": {"limits": []}},
     f"{N}/podtemplates": {"template": TEMPLATE},
