@@ -27,7 +27,7 @@ from mooring.apiserver.handlers import delete, get, nonresource, subresources, w
 from mooring.apiserver.health import Check, health, version
 from mooring.apiserver.messages.bodies import decode_object
 from mooring.apiserver.messages.encodings import reencoded
-from mooring.apiserver.messages.negotiation import PLAIN, negotiate, negotiate_untabled, negotiate_watch
+from mooring.apiserver.messages.negotiation import PLAIN, NotAcceptableError, negotiate, negotiate_untabled, negotiate_watch
 from mooring.apiserver.messages.representations import Representations
 from mooring.apiserver.messages.options import write_options
 from mooring.apiserver.messages.request import HttpRequest
@@ -183,7 +183,13 @@ class Application:
             return None
         watches = request.method == "GET" and request.flag("watch")
         chosen = negotiate_watch if watches else negotiate_untabled if target.subresource == "token" else negotiate
-        representation = chosen(request.header(b"accept"), custom=resource.custom)
+        try:
+            representation = chosen(request.header(b"accept"), custom=resource.custom)
+        except NotAcceptableError:
+            if target.subresource and target.subresource not in resource.subresources:
+                # What there is not has no form either.
+                raise not_found() from None
+            raise
         return Call(request, target, resource, representation, warnings)
 
     # Resources
@@ -238,10 +244,13 @@ class Application:
                 return await self._unstored(request, target, warnings)
             _only_get(request)
             return self._nonresource.discovery(request, target)
-        _only_get(request)
+        # The server sends no body where only the head was asked for.
+        _only_get(request, "HEAD")
         if root in _HEALTH:
             return health(request, target, self._checks(root))
         if root == "version":
+            if target.rest:
+                raise not_found()
             return version()
         if root == "metrics":
             return text_response(self._metrics_text())
@@ -365,6 +374,6 @@ def _check_scope(call: Call) -> None:
             raise wrong_method()
 
 
-def _only_get(request: HttpRequest) -> None:
-    if request.method != "GET":
+def _only_get(request: HttpRequest, *also: str) -> None:
+    if request.method not in ("GET", *also):
         raise wrong_method()

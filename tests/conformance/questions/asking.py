@@ -144,6 +144,7 @@ class _RealStream:
         self._connection = connection
         self._answer = connection.getresponse()
         self._parts: list[bytes] = []
+        self._silent = False
 
     def settle(self) -> None:
         give_up = time.monotonic() + BOOKMARK_SECONDS
@@ -153,12 +154,15 @@ class _RealStream:
 
     def _read(self, seconds: float = SILENCE_SECONDS) -> bool:
         """Whether something came, before it was silent for too long."""
+        if self._silent:
+            return False
         if self._connection.sock is not None:
             self._connection.sock.settimeout(seconds)
         try:
             part = self._answer.read1(1 << 16)
         except TimeoutError:
-            part = b""
+            # Nothing can be read after that.
+            part, self._silent = b"", True
         self._parts.append(part)
         return bool(part)
 

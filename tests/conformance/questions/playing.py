@@ -191,6 +191,9 @@ class _Player:
         if notes := kept.pop("annotations", None):
             # How long a slow request took in which part.
             kept["annotations"] = {key: note for key, note in notes.items() if "latency.k8s.io" not in key}
+        if status := kept.get("responseStatus"):
+            # The rest is in the answer, or in the log too, as it happens.
+            kept["responseStatus"] = {"code": status.get("code")}
         shown = self._normal.body(kept)
         text = UUID.sub("<uid>", json.dumps(shown))
         found: Object = json.loads(text)

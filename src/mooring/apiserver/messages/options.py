@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, cast
 
 from mooring.apiserver.messages.request import HttpRequest
-from mooring.kube.errors import FieldError, forbidden, invalid, not_supported, too_long
+from mooring.kube.errors import FieldError, forbidden, invalid, not_supported, required, too_long
 from mooring.kube.json_errors import json_type
 from mooring.kube.objects import Object
 from mooring.kube.status import BadRequestError, InvalidError
@@ -49,13 +49,15 @@ class DeleteOptions:
 
 def write_options(request: HttpRequest, kind: str, *, applies: bool = False) -> WriteOptions:
     """The options of a create, an update or a patch; `kind` is CreateOptions, UpdateOptions or PatchOptions."""
-    if not request.query:
-        return WriteOptions("" if applies else _agent(request), False, "Warn", None)
+    if not request.query and not applies:
+        return WriteOptions(_agent(request), False, "Warn", None)
     manager, validation, force = request.text("fieldManager"), request.text("fieldValidation"), request.flag("force")
     dry_run = request.query.get("dryRun", [])
     errors: list[FieldError] = []
     if force is not None and kind == "PatchOptions" and not applies:
         errors.append(forbidden("force", "may not be specified for non-apply patch"))
+    if applies and not manager:
+        errors.append(required("fieldManager", "is required for apply patch"))
     _check_manager(errors, manager)
     _check_dry_run(errors, dry_run)
     if validation not in _VALIDATIONS:

@@ -61,8 +61,11 @@ class HttpRequest:
         headers: dict[bytes, bytes] = {}
         self._impersonates = False
         for key, value in self._scope["headers"]:
-            # Only Accept is ever sent in several lines that belong together.
-            headers[key] = headers[key] + b"," + value if key == b"accept" and key in headers else value
+            if key not in headers:
+                headers[key] = value
+            elif key == b"accept":
+                # Only this is ever sent in several lines that belong together; of others the first one counts.
+                headers[key] += b"," + value
             if key[:12] == b"impersonate-":
                 self._impersonates = True
         self._headers = headers
