@@ -24,6 +24,21 @@ _ELSEWHERE = {
     "__main__.py": ("cli",),
 }
 
+# Tests that hold a whole package to what others say of it: of those that are not nearest, they come first.
+_BROAD = {
+    "admission": ("conformance/questions",),
+    "apiserver": ("conformance/questions",),
+    "registry": ("conformance/questions",),
+}
+
+
+def broad_first(module: Path, tests: list[str], after: int) -> list[str]:
+    """The same tests, with those that look at the whole of the package behind the first few."""
+    folders = tuple(f"tests/{name}/" for name in _BROAD.get(module.relative_to("src/mooring").parts[0], ()))
+    first, others = tests[:after], tests[after:]
+    broad = [each for each in others if each.startswith(folders)] if folders else []
+    return [*first, *broad, *(each for each in others if each not in broad)]
+
 
 def test_folders(root: Path, module: Path) -> list[str]:
     """The nearest folder first, then its parents up to the package, then others; a feature is a package of its own."""

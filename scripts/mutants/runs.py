@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from scripts.mutants.encounters import record
-from scripts.mutants.homes import test_folders
+from scripts.mutants.homes import broad_first, test_folders
 from scripts.mutants.imports import ImportGraph
 from scripts.mutants.ledger import AWAY, KILLED, LIVES, LONG, MET, Ledger, Sight
 from scripts.mutants.mutations import Mutation
@@ -85,6 +85,7 @@ class Court:
     def _files(self, mutation: Mutation) -> list[str]:
         folder = self._trees[0].folder
         nearest = self._graph.nearest_tests(mutation.path, test_folders(folder, mutation.path))
+        nearest = broad_first(mutation.path, nearest, NEAREST)
         return nearest[: NEAREST + (FURTHER if mutation.probe is not None else FURTHER_OF_IMPORTS)]
 
     def _meet_nearest(self, mutation: Mutation, files: list[str]) -> None:

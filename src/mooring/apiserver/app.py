@@ -27,8 +27,9 @@ from mooring.apiserver.handlers import delete, get, nonresource, subresources, w
 from mooring.apiserver.health import Check, health, version
 from mooring.apiserver.messages.bodies import decode_object
 from mooring.apiserver.messages.encodings import reencoded
-from mooring.apiserver.messages.negotiation import PLAIN, negotiate, negotiate_untabled, negotiate_watch
+from mooring.apiserver.messages.negotiation import PLAIN, NotAcceptableError, negotiate, negotiate_untabled, negotiate_watch
 from mooring.apiserver.messages.representations import Representations
+from mooring.apiserver.messages.options import write_options
 from mooring.apiserver.messages.request import HttpRequest
 from mooring.apiserver.messages.responses import (
     Response,
@@ -44,7 +45,7 @@ from mooring.apiserver.nodes.connectors import Connectors
 from mooring.apiserver.nodes.kubelets import NodeAccess
 from mooring.apiserver.resource_metrics.resources import GROUP as METRICS_GROUP
 from mooring.apiserver.resource_metrics.resources import METRICS
-from mooring.apiserver.reviews import review, review_kind
+from mooring.apiserver.reviews import check_review, review, review_kind
 from mooring.apiserver.routing import RequestInfo, parse_path
 from mooring.apiserver.tables import partial as partial_metadata
 from mooring.apiserver.watches.open_watches import Watches
@@ -54,6 +55,7 @@ from mooring.net.asgi import Disconnected, Receive, Scope, Send
 from mooring.net.certificates import Certificates
 from mooring.net.fairqueue import FairQueue
 from mooring.registry import Registry, Resource
+from mooring.registry.write_options import Options
 
 if TYPE_CHECKING:
     from mooring.apiserver.resource_metrics.handler import ResourceMetricsHandler
@@ -145,7 +147,7 @@ class Application:
                 return
             call = self._call(request, target, warnings)
             if call is None:
-                response = await self._elsewhere(request, target)
+                response = await self._elsewhere(request, target, warnings)
             else:
                 labels = _labels(call)
                 representation = call.representation
@@ -181,7 +183,13 @@ class Application:
             return None
         watches = request.method == "GET" and request.flag("watch")
         chosen = negotiate_watch if watches else negotiate_untabled if target.subresource == "token" else negotiate
-        representation = chosen(request.header(b"accept"), custom=resource.custom)
+        try:
+            representation = chosen(request.header(b"accept"), custom=resource.custom)
+        except NotAcceptableError:
+            if target.subresource and target.subresource not in resource.subresources:
+                # What there is not has no form either.
+                raise not_found() from None
+            raise
         return Call(request, target, resource, representation, warnings)
 
     # Resources
@@ -214,6 +222,8 @@ class Application:
             return await delete.delete(context, call)
         if method == "POST" and target.subresource:
             return await subresources.create_sub(context, call)
+        if target.subresource and target.subresource not in resource.subresources:
+            raise not_found()
         raise wrong_method()
 
     async def _watch(self, call: Call, labels: Labels, send: Send) -> None:
@@ -223,7 +233,7 @@ class Application:
 
     # Everything else
 
-    async def _elsewhere(self, request: HttpRequest, target: RequestInfo) -> Response:
+    async def _elsewhere(self, request: HttpRequest, target: RequestInfo, warnings: list[str]) -> Response:
         root = target.root
         if root == "unknown" or (root == "apis" and not self._is_known(target)):
             return text_response("404 page not found\n", 404)
@@ -231,13 +241,16 @@ class Application:
             if target.plural and target.group == METRICS_GROUP:
                 return await self._measure().answer(request, target)
             if target.plural:
-                return await self._unstored(request, target)
+                return await self._unstored(request, target, warnings)
             _only_get(request)
             return self._nonresource.discovery(request, target)
-        _only_get(request)
+        # The server sends no body where only the head was asked for.
+        _only_get(request, "HEAD")
         if root in _HEALTH:
             return health(request, target, self._checks(root))
         if root == "version":
+            if target.rest:
+                raise not_found()
             return version()
         if root == "metrics":
             return text_response(self._metrics_text())
@@ -269,7 +282,7 @@ class Application:
             self._resource_metrics = ResourceMetricsHandler(self.context, kubelets)
         return self._resource_metrics
 
-    async def _unstored(self, request: HttpRequest, target: RequestInfo) -> Response:
+    async def _unstored(self, request: HttpRequest, target: RequestInfo, warnings: list[str]) -> Response:
         """Kinds that are answered and not kept: reviews, and bindings posted where the oldest clients post them."""
         group, plural = target.group, target.plural
         kind = review_kind(group, target.version, plural, target.namespace)
@@ -284,12 +297,13 @@ class Application:
             return await subresources.bind(self.context, Call(request, target, pods, representation))
         given = await decode_object(request.header(b"content-type"), await request.body(), kind)
         request.holds(given)
-        if not isinstance(given, dict) or given.get("kind") not in (None, "", kind):
-            raise BadRequestError(f"the object provided is unrecognized (must be of type {kind})")
-        answer = review(kind, given, request.user, target.namespace, self.access, self.context.accounts)
+        now = self.context.clock()
+        validation = write_options(request, "CreateOptions").field_validation
+        check_review(kind, given, Options(now, field_validation=validation, warnings=warnings))
+        answer = review(kind, given, request.user, target.namespace, self.access, self.context.accounts, now)
         if representation.kind:
             answer = partial_metadata(answer, f"meta.k8s.io/{representation.version}")
-        return reencoded(json_response(answer, 201), representation.encoding)
+        return reencoded(json_response(answer, 201, warnings), representation.encoding)
 
     def _checks(self, root: str) -> Mapping[str, Check]:
         checks: dict[str, Check] = {"ping": lambda: "", "storage": lambda: self.group_commit.failure}
@@ -360,6 +374,6 @@ def _check_scope(call: Call) -> None:
             raise wrong_method()
 
 
-def _only_get(request: HttpRequest) -> None:
-    if request.method != "GET":
+def _only_get(request: HttpRequest, *also: str) -> None:
+    if request.method not in ("GET", *also):
         raise wrong_method()

@@ -1,5 +1,6 @@
 """Questions about access, which are asked by creating an object and are answered in it: nothing is stored."""
 
+from datetime import datetime
 from typing import Any, Final
 
 from mooring.apiserver.authentication.service_account_tokens import ServiceAccountTokens
@@ -13,9 +14,13 @@ from mooring.apiserver.token_reviews import token_status
 from mooring.kube.errors import FieldError, invalid
 from mooring.kube.node_identity import node_of
 from mooring.kube.objects import Object
+from mooring.kube.schemas.builtin import builtin_schema
 from mooring.kube.status import BadRequestError, InvalidError
+from mooring.kube.times import timestamp
+from mooring.registry.request_body import check_fields, check_type
+from mooring.registry.write_options import Options
 
-__all__ = ["review", "review_kind"]
+__all__ = ["check_review", "review", "review_kind"]
 
 _AUTHENTICATION: Final = "authentication.k8s.io"
 _AUTHORIZATION: Final = "authorization.k8s.io"
@@ -30,17 +35,31 @@ def review_kind(group: str, version: str, plural: str, namespace: str | None) ->
     return None
 
 
+def check_review(kind: str, given: Any, options: Options) -> None:
+    """Refuse what is no review of that kind, and say which fields are unknown."""
+    resource = next(each for each in review_resources() if each.kind == kind)
+    check_type(resource, given)
+    check_fields(resource, builtin_schema(resource.api_version, kind), given, options)
+
+
 def review(
-    kind: str, given: Object, user: User, namespace: str | None, access: AccessControl, accounts: ServiceAccountTokens
+    kind: str,
+    given: Object,
+    user: User,
+    namespace: str | None,
+    access: AccessControl,
+    accounts: ServiceAccountTokens,
+    now: datetime,
 ) -> Object:
     """The review with its answer. `namespace` is that of the path."""
     spec = _part(given, "spec")
     group = _AUTHENTICATION if kind in ("SelfSubjectReview", "TokenReview") else _AUTHORIZATION
     answered: Object = {"kind": kind, "apiVersion": f"{group}/v1", "metadata": {}}
     if kind == "SelfSubjectReview":
-        return answered | {"status": {"userInfo": user_info(user)}}
+        return answered | {"metadata": {"creationTimestamp": timestamp(now)}, "status": {"userInfo": user_info(user)}}
     if kind == "TokenReview":
-        return answered | {"spec": spec, "status": token_status(spec, access.authenticate, accounts)}
+        metadata = {key: value for key, value in _part(given, "metadata").items() if key != "namespace"}
+        return answered | {"metadata": metadata, "spec": spec, "status": token_status(spec, access.authenticate, accounts)}
     if kind == "SelfSubjectRulesReview":
         return answered | {"spec": {}, "status": _rules_status(spec, user, access)}
     metadata = dict(_part(given, "metadata"))
@@ -108,7 +127,8 @@ def _errors(kind: str, spec: Object, metadata: Object) -> list[FieldError]:
     if kind != "SelfSubjectAccessReview" and not spec.get("user") and not spec.get("groups"):
         errors.append(invalid("spec.user", "", "at least one of user or group must be specified"))
     local = kind == "LocalSubjectAccessReview"
-    ignored = {"managedFields", "creationTimestamp", *(("namespace",) if local else ())}
+    # What is in no namespace loses the name of one on its way here.
+    ignored = {"managedFields", "creationTimestamp", "namespace"}
     if any(value for field, value in metadata.items() if field not in ignored):
         why = "must be empty except for namespace" if local else "must be empty"
         errors.append(invalid("metadata", metadata, why))

@@ -48,10 +48,11 @@ class RequestInfo(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def parse_path(path: str) -> RequestInfo:
-    parts = [part for part in path.split("/") if part]
-    if not parts:
+    head, *parts = path.strip("/").split("/")
+    if not head:
         return RequestInfo("")
-    head, *parts = parts
+    if path.startswith("//") or "" in parts[:2]:
+        return RequestInfo("unknown")
     if head == "api":
         return _resource("api", "", parts)
     if head == "apis":

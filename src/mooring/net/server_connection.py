@@ -381,6 +381,9 @@ class ServerConnection(asyncio.Protocol):
 
     def _refuse(self, status: int) -> None:
         """Answer a request that breaks the rules of HTTP or exceeds a limit, and close the connection."""
+        if self._closing:
+            # One answer is enough, even to what breaks two rules.
+            return
         self._discards = True
         if self._exchange is None:
             self.transport.write(refusal(status))

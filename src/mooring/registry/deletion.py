@@ -50,6 +50,11 @@ def delete(
         error = not_supported("propagationPolicy", propagation, (*_PROPAGATIONS, "nil"))
         raise InvalidError("DeleteOptions", "meta.k8s.io", "", [error])
     check_preconditions(resource, metadata, uid, resource_version)
+    strategy = core.strategy(resource)
+    if propagation is None and resource.store == "jobs.batch":
+        options.warnings.append(_PODS_STAY)
+    if propagation is None and strategy.orphans and not {_FOREGROUND, _ORPHAN} & {*metadata.get("finalizers", ())}:
+        propagation = "Orphan"
     if resource.store == "namespaces":
         return _delete_namespace(core, resource, old, options)
     if grace is not None and grace < 0:
@@ -62,11 +67,6 @@ def delete(
     if resource.store == DEFINITIONS and "deletionTimestamp" not in metadata:
         base = marked_for_cleaning(old, options.stamp)
     finalizers = base["metadata"].get("finalizers", [])
-    strategy = core.strategy(resource)
-    if propagation is None and resource.store == "jobs.batch":
-        options.warnings.append(_PODS_STAY)
-    if propagation is None and strategy.orphans and not {_FOREGROUND, _ORPHAN} & {*finalizers}:
-        propagation = "Orphan"
     wanted = finalizers if strategy.unsupported_gc else _finalizers(finalizers, propagation)
     if new_metadata is None and not wanted:
         if resource.store == "pods":
@@ -169,10 +169,11 @@ def _finalizers(finalizers: list[str], propagation: Propagation | None) -> list[
     """The finalizers with those of garbage collection as the policy wants them; without one, as they are."""
     if propagation is None:
         return finalizers
-    kept = [each for each in finalizers if each not in (_FOREGROUND, _ORPHAN)]
-    if propagation == "Foreground":
-        return [*kept, _FOREGROUND]
-    return [*kept, _ORPHAN] if propagation == "Orphan" else kept
+    wanted = [each for each in finalizers if each not in (_FOREGROUND, _ORPHAN)]
+    if propagation != "Background":
+        wanted.append(_FOREGROUND if propagation == "Foreground" else _ORPHAN)
+    # Where they stand says nothing, so nothing is written for it.
+    return finalizers if set(wanted) == set(finalizers) else wanted
 
 
 def _delete_namespace(core: Core, resource: Resource, old: Object, options: Options) -> Object:

@@ -84,7 +84,7 @@ class FieldSelector:
 
 def parse_field_selector(text: str, resource: Resource, selectable: tuple[str, ...] = ()) -> FieldSelector | None:
     """The selector of a request, or None for an empty one; `selectable` are the extra fields of a custom kind."""
-    terms: list[tuple[str, bool, str, Read]] = []
+    read: list[tuple[str, str, str]] = []
     for part in sorted(_split(text)):
         if not part:
             continue
@@ -92,8 +92,11 @@ def parse_field_selector(text: str, resource: Resource, selectable: tuple[str, .
         if at < 0:
             raise BadRequestError(f"invalid selector: '{text}'; can't understand '{part}'")
         operator = next(op for op in ("!=", "==", "=") if part.startswith(op, at))
-        field = _known(part[:at], resource, selectable)
-        terms.append((field, operator != "!=", _unescape(part[at + len(operator) :]), _reader(field)))
+        read.append((part[:at], operator, _unescape(part[at + len(operator) :])))
+    terms: list[tuple[str, bool, str, Read]] = []
+    for name, operator, value in read:
+        field = _known(name, resource, selectable)
+        terms.append((field, operator != "!=", value, _reader(field)))
     return FieldSelector(terms, text) if terms else None
 
 
@@ -123,7 +126,7 @@ def _unescape(value: str) -> str:
         elif char == "\\":
             escaped = True
         elif char in ",=":
-            raise BadRequestError(f"invalid field selector: unescaped character in value: {char}")
+            raise BadRequestError(f"invalid field selector: unescaped character in value: {ord(char)}")
         else:
             found.append(char)
     if escaped:

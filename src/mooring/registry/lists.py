@@ -70,9 +70,10 @@ def parse_revision(text: str | None, field: str = "resourceVersion") -> int:
     """The revision a request names; 0 for none."""
     if not text:
         return 0
-    if text.isascii() and text.isdecimal():
-        return int(text)
-    why = f"strconv.ParseUint: parsing {go_quote(text)}: invalid syntax"
+    whole = text.isascii() and text.isdecimal()
+    if whole and (number := int(text)) < 2**64:
+        return number
+    why = f"strconv.ParseUint: parsing {go_quote(text)}: {'value out of range' if whole else 'invalid syntax'}"
     raise BadRequestError(f"{field}: Invalid value: {go_quote(text)}: {why}")
 
 
@@ -115,8 +116,8 @@ def list_slices(
     """
     resource_version, continue_ = options.get("resource_version"), options.get("continue_")
     match, limit = options.get("resource_version_match"), options.get("limit")
-    _check_options(resource_version, match, continue_, options.get("send_initial_events"))
     matches, fields = matcher(core, resource, options.get("label_selector"), options.get("field_selector"))
+    _check_options(resource_version, match, continue_, options.get("send_initial_events"))
     if not resource.namespaced:
         namespace = None
     now = core.storage.revision
@@ -132,7 +133,9 @@ def list_slices(
         revision = now
     if max(wanted, revision) > now:
         raise TooLargeVersionError.of(max(wanted, revision), now)
-    if limit and limit > 0 and not _names_one(resource, namespace, fields):
+    # What is read at any revision is read whole, as from the cache of a real server.
+    whole = resource_version == "0" and not continue_
+    if limit and limit > 0 and not whole and not _names_one(resource, namespace, fields):
         return _page(core, resource, namespace, fields, matches, limit, revision, start, continue_)
     items = _items_at(core, resource, namespace, fields, revision, now, start, continue_)
     if start:

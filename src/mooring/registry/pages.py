@@ -6,12 +6,13 @@ places among what has not.
 
 import base64
 import json
+import re
 from collections.abc import Callable, Iterator
 from heapq import merge
 from itertools import islice
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from mooring.kube.json_errors import json_complaint
+from mooring.kube.json_errors import json_complaint, unmarshal_complaint
 from mooring.kube.objects import Object
 from mooring.kube.status import BadRequestError
 from mooring.registry.core import Core
@@ -19,6 +20,10 @@ from mooring.registry.history import order
 from mooring.registry.resources import Resource
 
 __all__ = ["ObjectPage", "decode_token", "encode_token", "page_at"]
+
+
+_TOKEN_VERSION: Final = "meta.k8s.io/v1"
+_BASE64: Final = re.compile(r"[A-Za-z0-9_-]*").match
 
 
 class ObjectPage(NamedTuple):
@@ -46,9 +51,14 @@ def page_at(
         earlier = [obj for obj in touched.values() if obj is not None and order(obj) > start]
         stream = merge(_without(stream, touched), sorted(earlier, key=order), key=order)
     if matches is not None:
-        found = list(islice(filter(matches, stream), limit + 1))
-        # The API does not count what a selector would leave.
-        return ObjectPage(found) if len(found) <= limit else ObjectPage(found[:limit], order(found[limit - 1]))
+        # The API neither counts what a selector would leave nor looks ahead whether it leaves anything.
+        found: list[Object] = []
+        for obj in stream:
+            if len(found) == limit:
+                return ObjectPage(found, order(found[-1]))
+            if matches(obj):
+                found.append(obj)
+        return ObjectPage(found)
     items = list(islice(stream, limit))
     total = storage.count_after(store, namespace, start)
     for (space, name), before in touched.items():
@@ -67,20 +77,38 @@ def _without(objects: Iterator[Object], touched: dict[tuple[str, str], Object | 
 
 
 def encode_token(revision: int, start: str) -> str:
-    text = json.dumps({"v": "meta.k8s.io/v1", "rv": revision, "start": start}, separators=(",", ":"))
+    text = json.dumps({"v": _TOKEN_VERSION, "rv": revision, "start": start}, separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).rstrip(b"=").decode()
 
 
 def decode_token(token: str) -> tuple[int, str]:
     """The revision and the last key that a page ended with."""
-    text = b""
     try:
-        text = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
+        text = _decoded(token)
         value = json.loads(text)
-        revision, start = value["rv"], value["start"]
-        if value["v"] != "meta.k8s.io/v1" or not isinstance(revision, int) or not isinstance(start, str):
-            raise ValueError("it was not made here")
-    except (ValueError, KeyError, TypeError) as error:
+    except ValueError as error:
         why = json_complaint(text) if isinstance(error, json.JSONDecodeError | UnicodeDecodeError) else ""
-        raise BadRequestError(f"invalid continue token: continue key is not valid: {why or error}") from None
+        raise _invalid_token(why or str(error)) from None
+    if not isinstance(value, dict):
+        raise _invalid_token(unmarshal_complaint(value, "storage.continueToken"))
+    version, revision, start = value.get("v", ""), value.get("rv", 0), value.get("start", "")
+    if version != _TOKEN_VERSION:
+        raise _invalid_token(f"server does not recognize this encoded version {version}")
+    if not isinstance(revision, int) or not revision:
+        raise _invalid_token(f"incorrect encoded start resourceVersion (version {_TOKEN_VERSION})")
+    if not isinstance(start, str) or not start:
+        raise _invalid_token(f"encoded start key empty (version {_TOKEN_VERSION})")
     return revision, start
+
+
+def _decoded(token: str) -> bytes:
+    """Base64 for URLs, without padding."""
+    good = _BASE64(token)
+    at = good.end() if good is not None else 0
+    if at < len(token) or at % 4 == 1:
+        raise ValueError(f"illegal base64 data at input byte {at if at < len(token) else at - 1}")
+    return base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
+
+
+def _invalid_token(why: str) -> BadRequestError:
+    return BadRequestError(f"invalid continue token: continue key is not valid: {why}")

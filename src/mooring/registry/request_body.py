@@ -120,7 +120,8 @@ def check_type(resource: Resource, obj: Any) -> None:
         raise InvalidError(kind, resource.group, name, [invalid("kind", kind, f"must be {resource.kind}")])
     api_version, kind = api_version or resource.api_version, kind or resource.kind
     head = f'{kind} in version "{api_version.rpartition("/")[2]}" cannot be handled as a {resource.kind}'
-    why = f"converting (v1.{kind}) to (core.{resource.kind}): unknown conversion"
+    package = resource.group.partition(".")[0] or "core"
+    why = f"converting (v1.{kind}) to ({package}.{resource.kind}): unknown conversion"
     if (api_version, kind) not in builtin_kinds():
         why = f"no kind {go_quote(kind)} is registered for version {go_quote(api_version)} in scheme {_SCHEME}"
     raise WrongTypeError(f"{head}: {why}", why, obj)

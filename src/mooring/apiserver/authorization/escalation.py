@@ -24,7 +24,7 @@ from mooring.apiserver.authorization.policy_rules import (
 from mooring.apiserver.authorization.rbac import RBAC_GROUP, RbacAuthorizer
 from mooring.kube.errors import go_quote
 from mooring.kube.objects import Object
-from mooring.kube.status import ForbiddenError, NotFoundError
+from mooring.kube.status import BadRequestError, ForbiddenError, NotFoundError
 from mooring.registry.admission.chain import AdmissionRequest, ClusterView
 
 __all__ = ["EscalationCheck"]
@@ -71,6 +71,8 @@ class EscalationCheck:
         reference, namespace = binding["roleRef"], request.namespace
         if self._allowed(user, "bind", f"{reference['kind'].lower()}s", namespace, reference["name"]):
             return
+        if reference["kind"] == "Role" and not namespace:
+            raise BadRequestError("Namespace parameter required.")
         try:
             rules = self._rbac.role_rules(reference, namespace)
         except NotFoundError:

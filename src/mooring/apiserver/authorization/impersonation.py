@@ -8,6 +8,7 @@ from urllib.parse import unquote
 
 from mooring.apiserver.authentication.users import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, User
 from mooring.apiserver.authorization.attributes import Attributes
+from mooring.kube.names import is_dns1123_label, is_dns1123_subdomain
 from mooring.kube.status import BadRequestError
 
 __all__ = ["Impersonation", "read_impersonation"]
@@ -92,5 +93,5 @@ def _account(name: str) -> tuple[str, str] | None:
     """Namespace and name of the ServiceAccount that a user name stands for."""
     if not name.startswith(_ACCOUNTS):
         return None
-    namespace, colon, account = name[len(_ACCOUNTS) :].partition(":")
-    return (namespace, account) if colon and namespace and account and ":" not in account else None
+    namespace, _, account = name[len(_ACCOUNTS) :].partition(":")
+    return None if is_dns1123_label(namespace) or is_dns1123_subdomain(account) else (namespace, account)

@@ -7,19 +7,23 @@ from typing import Final
 
 from mooring.apiserver.calls import Call, Context, success
 from mooring.apiserver.group_commit import GroupCommit
+from mooring.apiserver.handlers.get import list_options
 from mooring.apiserver.messages.bodies import decode_object
 from mooring.apiserver.messages.options import DeleteOptions, delete_options
-from mooring.apiserver.messages.responses import Response, json_response
+from mooring.apiserver.messages.responses import Response, json_response, warning_headers
 from mooring.apiserver.webhooks.options import delete_options_object
 from mooring.kube.objects import Object
 from mooring.kube.status import NotFoundError
-from mooring.registry import ListResult
 
 __all__ = ["delete", "delete_collection"]
 
 
 # Objects of a collection that are deleted between two chances for other requests: two or three milliseconds.
 _SLICE_DELETIONS: Final = 100
+_PODS_STAY: Final = (
+    "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set "
+    "propagationPolicy=Orphan to suppress this warning"
+)
 # Kinds whose deletion kube-apiserver answers with the object; for others it answers with a Status.
 _SHOWN_WHEN_GONE: Final = frozenset(
     {
@@ -42,6 +46,7 @@ _SHOWN_WHEN_GONE: Final = frozenset(
 
 async def delete(context: Context, call: Call) -> Response:
     options = await _options(call)
+    _warn(call, options)
     resource, name = call.resource, call.target.name
     now = context.clock()
 
@@ -80,16 +85,12 @@ def _waits(context: Context, call: Call, gone: Object, options: DeleteOptions) -
 
 async def delete_collection(context: Context, call: Call, group_commit: GroupCommit) -> Response:
     """Delete what is selected, one by one as the real server does: others read and write in between."""
+    wanted = list_options(call)
     options = await _options(call)
+    _warn(call, options)
     now, resource, request = context.clock(), call.resource, call.request
     chosen = await context.webhooks.read_slices(
-        lambda: context.registry.list_slices(
-            resource,
-            call.target.namespace,
-            label_selector=request.text("labelSelector"),
-            field_selector=call.field_selector,
-        ),
-        request.turn,
+        lambda: context.registry.list_slices(resource, call.target.namespace, **wanted), request.turn
     )
 
     def deletion(metadata: Object) -> Callable[[], Object]:
@@ -98,6 +99,8 @@ async def delete_collection(context: Context, call: Call, group_commit: GroupCom
             metadata.get("namespace", ""),
             metadata["name"],
             now=now,
+            uid=options.uid,
+            resource_version=options.resource_version,
             propagation=options.propagation,
             grace=options.grace,
             dry_run=options.dry_run,
@@ -105,21 +108,25 @@ async def delete_collection(context: Context, call: Call, group_commit: GroupCom
             groups=call.request.user.groups,
         )
 
-    gone: list[Object] = []
     options_object = partial(_options_object, options)
     for number, obj in enumerate(chosen.items, start=1):
         # Another client may have deleted it meanwhile.
         with suppress(NotFoundError):
             # The real server does not name the object when a whole collection goes.
-            gone.append(
-                await context.webhooks.write(call, deletion(obj["metadata"]), options_object, "DELETE", name="")
-            )
+            await context.webhooks.write(call, deletion(obj["metadata"]), options_object, "DELETE", name="")
         if number % _SLICE_DELETIONS == 0:
             # Durable first: the commit of all of them at once would keep others waiting too.
             await group_commit.wait()
             await request.turn()
-    result = ListResult(gone, str(context.registry.revision))
-    return context.representations.many(request, call.representation, resource, result)
+    # They are shown as they were found.
+    response = context.representations.many(request, call.representation, resource, chosen)
+    response.headers = warning_headers(call.warnings)
+    return response
+
+
+def _warn(call: Call, options: DeleteOptions) -> None:
+    if call.resource.store == "jobs.batch" and options.propagation is None:
+        call.warnings.append(_PODS_STAY)
 
 
 def _options_object(options: DeleteOptions, operation: str) -> Object:

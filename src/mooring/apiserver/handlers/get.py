@@ -5,7 +5,7 @@ from mooring.apiserver.messages.responses import Response
 from mooring.kube.status import TooLargeVersionError
 from mooring.registry.lists import ListOptions, parse_revision
 
-__all__ = ["get", "list_"]
+__all__ = ["get", "list_", "list_options"]
 
 # Sub-resources that can be written to but not read.
 _WRITE_ONLY = frozenset({"binding", "eviction", "finalize", "token"})
@@ -30,9 +30,20 @@ def get(context: Context, call: Call) -> Response:
 
 async def list_(context: Context, call: Call) -> Response:
     """The objects of a kind, of all namespaces or of one, or a page of them."""
+    request, options = call.request, list_options(call)
+    found = await context.webhooks.read_slices(
+        lambda: context.registry.list_slices(call.resource, call.target.namespace, **options), request.turn
+    )
+    return context.representations.many(request, call.representation, call.resource, found)
+
+
+def list_options(call: Call) -> ListOptions:
+    """What the query says of a list."""
     request = call.request
     options: ListOptions = {}
     if request.query:
+        # Only a watch heeds it, and it must be a number all the same.
+        request.number("timeoutSeconds")
         options = {
             "label_selector": request.text("labelSelector"),
             "field_selector": call.field_selector,
@@ -42,7 +53,4 @@ async def list_(context: Context, call: Call) -> Response:
             "resource_version_match": request.text("resourceVersionMatch"),
             "send_initial_events": request.flag("sendInitialEvents"),
         }
-    found = await context.webhooks.read_slices(
-        lambda: context.registry.list_slices(call.resource, call.target.namespace, **options), request.turn
-    )
-    return context.representations.many(request, call.representation, call.resource, found)
+    return options

@@ -42,6 +42,7 @@ _KEYS_TYPE: Final = b"application/jwk-set+json"
 _OPENID_CACHED: Final = (b"cache-control", b"public, max-age=3600")
 # A document is addressed by the hash of its content, so a client may keep it for as long as it likes.
 _IMMUTABLE: Final = (b"cache-control", b"public, immutable")
+_PUBLIC: Final = (b"cache-control", b"public")
 _VARY: Final = (b"vary", b"Accept")
 _V2_PROTOBUF_TYPE: Final = b"application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
@@ -76,7 +77,7 @@ class NonResourceHandler:
             shown = document if core or not remote else with_remote_resources(document, remote)
             return _aggregated(shown, representation)
         found = discovery.api_versions() if core else with_remote_groups(discovery.group_list(resources), remote)
-        return Response(200, encode(found), headers=(_VARY,))
+        return Response(200, encode(found))
 
     def _group(self, name: str) -> Object:
         own = None
@@ -145,4 +146,4 @@ class NonResourceHandler:
 
 def _aggregated(found: Object, representation: Representation) -> Response:
     content_type = f"application/json;g=apidiscovery.k8s.io;v={representation.version};as=APIGroupDiscoveryList"
-    return Response(200, encode(found), content_type.encode(), (_VARY,))
+    return Response(200, encode(found), content_type.encode(), (_VARY, _PUBLIC))

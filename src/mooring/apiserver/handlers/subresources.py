@@ -109,7 +109,8 @@ def _named(call: Call, body: Object, kind: str) -> Object:
     name = call.target.name
     if not name:
         return metadata
-    given = metadata.get("name") or name
+    # A binding may leave it to its path.
+    given = metadata.get("name") or (name if kind == "Binding" else "")
     if given != name:
         raise BadRequestError(f"name in URL does not match name in {kind} object")
     if metadata.get("namespace") not in (None, "", call.namespace):

@@ -13,6 +13,7 @@ from mooring.apiserver.webhooks.options import write_options_object
 from mooring.kube.objects import Object
 from mooring.kube.schemas.duplicates import DuplicateField, yaml_error
 from mooring.kube.status import BadRequestError
+from mooring.registry.request_body import check_type
 from mooring.registry.write_options import Sent
 
 __all__ = ["create", "patch", "update"]
@@ -34,7 +35,12 @@ async def create(context: Context, call: Call) -> Response:
     def attempt() -> Object:
         return context.registry.create(resource, obj, namespace=call.target.namespace, **sent)
 
-    made = await context.webhooks.write(call, attempt, partial(write_options_object, request), "CREATE")
+    try:
+        made = await context.webhooks.write(call, attempt, partial(write_options_object, request), "CREATE")
+    except BadRequestError:
+        # What cannot be read is not in the audit log.
+        request.holds(None)
+        raise
     return context.representations.one(request, call.representation, resource, made, 201, call.warnings)
 
 
@@ -46,6 +52,8 @@ async def update(context: Context, call: Call) -> Response:
     kind = "Scale" if target.subresource == "scale" else resource.kind
     body = await request.body()
     document = await read_document(request.header(b"content-type"), body, kind)
+    if kind == resource.kind:
+        check_type(resource, document.value)
     request.holds(document.value)
     sent = _sent(context, call, options, _duplicate_fields(options, body, document))
     obj = _addressed(call, document.value)
@@ -147,9 +155,9 @@ def _exists(context: Context, call: Call) -> bool:
 
 def _addressed(call: Call, obj: Any) -> Any:
     """The object with the namespace of the URL, where it says nothing else; its name must be the one in the URL."""
-    if not isinstance(obj, dict) or not isinstance(obj.get("metadata"), dict):
+    metadata, name = (obj.get("metadata") or {} if isinstance(obj, dict) else None), call.target.name
+    if not isinstance(metadata, dict):
         return obj
-    metadata, name = obj["metadata"], call.target.name
     given = metadata.get("name")
     if not given:
         raise BadRequestError(f"the name of the object ({name} based on URL) was undeterminable: name must be provided")

@@ -118,8 +118,8 @@ def _negotiated(
     found = _first(accept, _JSON, kinds, "meta.k8s.io", _META_VERSIONS)
     if found is not None:
         return found[1]
-    found = _first(accept, others.keys(), kinds - {"Table"}, "meta.k8s.io", _META_VERSIONS)
-    if found is not None:
+    found = _first(accept, others.keys(), kinds, "meta.k8s.io", _META_VERSIONS)
+    if found is not None and not (found[1].kind == "Table" and others[found[0]] == "protobuf"):
         media, representation = found
         encoding = others[media]
         # What is reduced to its metadata is of a built-in kind again.

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, cast
 
 from mooring.apiserver.messages.request import HttpRequest
-from mooring.kube.errors import FieldError, forbidden, go_json, invalid, not_supported, too_long
+from mooring.kube.errors import FieldError, forbidden, invalid, not_supported, required, too_long
+from mooring.kube.json_errors import json_type
 from mooring.kube.objects import Object
 from mooring.kube.status import BadRequestError, InvalidError
 from mooring.registry.deletion import Propagation
@@ -15,6 +16,13 @@ __all__ = ["DeleteOptions", "WriteOptions", "delete_options", "delete_options_of
 
 _MAX_MANAGER_CHARACTERS: Final = 128
 _VALIDATIONS: Final = ("", "Ignore", "Strict", "Warn")
+_GO_TYPES: Final = {
+    "gracePeriodSeconds": "int64",
+    "orphanDependents": "bool",
+    "propagationPolicy": "v1.DeletionPropagation",
+    "uid": "types.UID",
+    "resourceVersion": "string",
+}
 _PROPAGATIONS: Final = ("Foreground", "Background", "Orphan")
 
 
@@ -41,13 +49,15 @@ class DeleteOptions:
 
 def write_options(request: HttpRequest, kind: str, *, applies: bool = False) -> WriteOptions:
     """The options of a create, an update or a patch; `kind` is CreateOptions, UpdateOptions or PatchOptions."""
-    if not request.query:
-        return WriteOptions("" if applies else _agent(request), False, "Warn", None)
+    if not request.query and not applies:
+        return WriteOptions(_agent(request), False, "Warn", None)
     manager, validation, force = request.text("fieldManager"), request.text("fieldValidation"), request.flag("force")
     dry_run = request.query.get("dryRun", [])
     errors: list[FieldError] = []
     if force is not None and kind == "PatchOptions" and not applies:
         errors.append(forbidden("force", "may not be specified for non-apply patch"))
+    if applies and not manager:
+        errors.append(required("fieldManager", "is required for apply patch"))
     _check_manager(errors, manager)
     _check_dry_run(errors, dry_run)
     if validation not in _VALIDATIONS:
@@ -109,8 +119,8 @@ def delete_options_of(given: Any) -> DeleteOptions:
         dry_run=bool(dry_run),
         grace=grace,
         propagation=cast("Propagation | None", propagation),
-        uid=_typed(preconditions, "uid", str),
-        resource_version=_typed(preconditions, "resourceVersion", str),
+        uid=_typed(preconditions, "uid", str, "Preconditions.preconditions"),
+        resource_version=_typed(preconditions, "resourceVersion", str, "Preconditions.preconditions"),
         cascades=orphans is False,
     )
 
@@ -127,14 +137,17 @@ def _from_query(request: HttpRequest) -> Object:
         found["propagationPolicy"] = policy
     if dry_run := request.query.get("dryRun"):
         found["dryRun"] = dry_run
-    conditions = {name: request.text(f"preconditions.{name}") for name in ("uid", "resourceVersion")}
-    if any(conditions.values()):
-        found["preconditions"] = {name: value for name, value in conditions.items() if value}
+    conditions = {name: value for name in ("uid", "resourceVersion") if (value := request.text(name))}
+    if conditions:
+        found["preconditions"] = conditions
     return found
 
 
-def _typed(given: Object, name: str, wanted: type) -> Any:
+def _typed(given: Object, name: str, wanted: type, owner: str = "DeleteOptions") -> Any:
     value = given.get(name)
     if value is None or (isinstance(value, wanted) and not (wanted is int and isinstance(value, bool))):
         return value
-    raise BadRequestError(f"DeleteOptions cannot be read: {name} is {go_json(value)} and must be a {wanted.__name__}")
+    go_type = "v1.Preconditions" if wanted is dict else "[]string" if wanted is list else _GO_TYPES[name]
+    raise BadRequestError(
+        f"json: cannot unmarshal {json_type(value)} into Go struct field {owner}.{name} of type {go_type}"
+    )

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from mooring.apiserver.messages.list_body import ListBody
-from mooring.apiserver.messages.negotiation import Representation
+from mooring.apiserver.messages.negotiation import NotAcceptableError, Representation
 from mooring.apiserver.messages.request import HttpRequest
 from mooring.apiserver.messages.responses import Response, encode, json_response
 from mooring.apiserver.tables import partial, printer_columns, table
@@ -19,7 +19,15 @@ __all__ = ["Representations"]
 # Objects as they are stored to objects as they are answered.
 Transform = Callable[[Sequence[Object]], Sequence[Object]]
 
+_METADATA_LIST: Final = "PartialObjectMetadataList"
 _INCLUDES: Final = ("", "Metadata", "None", "Object")
+
+
+def _go_type(resource: Resource, kind: str) -> str:
+    """What a real server calls a kind within itself."""
+    if resource.custom:
+        return "*unstructured.UnstructuredList" if kind == resource.list_kind else "*unstructured.Unstructured"
+    return f"*{resource.group.partition('.')[0] or 'core'}.{kind}"
 
 
 def _unchanged(items: Sequence[Object]) -> Sequence[Object]:
@@ -50,6 +58,9 @@ class Representations:
         if representation.kind == "Table":
             obj = self.table(representation, resource, [obj], self.include(request))
         elif representation.kind:
+            if representation.kind == _METADATA_LIST:
+                asked = f"you requested {representation.kind}, but the requested object is not a list"
+                raise NotAcceptableError(f"{asked} ({_go_type(resource, resource.kind)})")
             obj = partial(obj, f"meta.k8s.io/{representation.version}")
         return json_response(obj, status, warnings)
 
@@ -68,8 +79,14 @@ class Representations:
             head = encode(self.table(representation, resource, (), include, metadata))[:-2]
             return _list_response(head, found.items, lambda part: self._rows(representation, resource, part, include))
         if representation.kind:
+            if representation.kind != _METADATA_LIST:
+                asked = f"you requested {representation.kind}, but the requested object is a list"
+                raise NotAcceptableError(f"{asked} ({_go_type(resource, resource.list_kind)})")
             version = f"meta.k8s.io/{representation.version}"
-            head = _head("PartialObjectMetadataList", version, metadata)
+            if not found.items:
+                # So a real server puts a list of metadata that has none.
+                return json_response({"kind": _METADATA_LIST, "apiVersion": version, "metadata": metadata, "items": None})
+            head = _head(_METADATA_LIST, version, metadata)
             return _list_response(head, found.items, lambda part: [partial(obj, version) for obj in part])
         head = _head(resource.list_kind, resource.api_version, metadata)
         # The real server leaves the type out of the items of its own kinds and in those of custom ones.

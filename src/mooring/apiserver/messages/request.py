@@ -20,6 +20,8 @@ _MAX_PARAMETERS: Final = 1000
 # Longer queries hold continue tokens and are hardly ever sent twice.
 _MAX_CACHED_QUERY_BYTES: Final = 128
 _PEOPLES_PROGRAMS: Final = ("curl", "Wget", "Mozilla/5.0")
+# Longer numbers are not even read.
+_MOST_DIGITS: Final = 4000
 _FALSE: Final = frozenset({"false", "0"})
 
 
@@ -59,8 +61,11 @@ class HttpRequest:
         headers: dict[bytes, bytes] = {}
         self._impersonates = False
         for key, value in self._scope["headers"]:
-            # Only Accept is ever sent in several lines that belong together.
-            headers[key] = headers[key] + b"," + value if key == b"accept" and key in headers else value
+            if key not in headers:
+                headers[key] = value
+            elif key == b"accept":
+                # Only this is ever sent in several lines that belong together; of others the first one counts.
+                headers[key] += b"," + value
             if key[:12] == b"impersonate-":
                 self._impersonates = True
         self._headers = headers
@@ -181,13 +186,15 @@ class HttpRequest:
 
     def number(self, name: str) -> int | None:
         """A parameter that is a whole number; None when it was not sent."""
-        value = self.text(name)
-        if not value:
+        if name not in self.query:
             return None
-        digits = value[1:] if value[0] in "+-" else value
-        if not (digits.isascii() and digits.isdecimal() and len(digits) < 19):
-            raise BadRequestError(f"strconv.ParseInt: parsing {go_quote(value)}: invalid syntax")
-        return int(value)
+        value = self.text(name)
+        digits = value[1:] if value[:1] in ("+", "-") else value
+        whole = digits.isascii() and digits.isdecimal()
+        if whole and len(digits) < _MOST_DIGITS and -(2**63) <= (number := int(value)) < 2**63:
+            return number
+        why = "value out of range" if whole else "invalid syntax"
+        raise BadRequestError(f"strconv.ParseInt: parsing {go_quote(value)}: {why}")
 
     # Body
 

@@ -73,6 +73,8 @@ def node_restriction(request: AdmissionRequest, view: ClusterView) -> Object | N
         case "csinodes.storage.k8s.io", _:
             if request.name != node:
                 raise _refused(request, "can only access CSINode with the same name as the requesting node")
+        case "resourceslices.resource.k8s.io", _:
+            _check_slice(request, node)
         case "certificatesigningrequests.certificates.k8s.io", _:
             _check_signing_request(request, node)
     return None
@@ -279,6 +281,16 @@ def _audiences(pod: Object) -> set[str]:
         for source in volume.get("projected", {}).get("sources", ())
         if "serviceAccountToken" in source
     }
+
+
+def _check_slice(request: AdmissionRequest, node: str) -> None:
+    """What else a node does to slices the node authorizer has looked at."""
+    if request.operation not in ("CREATE", "DELETE"):
+        return
+    found = (request.object if request.operation == "CREATE" else request.old_object) or {}
+    if found.get("spec", {}).get("nodeName") != node:
+        verb = request.operation.lower()
+        raise _refused(request, f"can only {verb} ResourceSlice with the same NodeName as the requesting node")
 
 
 def _check_signing_request(request: AdmissionRequest, node: str) -> None:
