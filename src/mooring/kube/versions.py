@@ -83,6 +83,8 @@ def _without_zeros(part: str) -> str:
 
 
 def _number(name: str, part: str) -> int:
+    if not part:
+        raise VersionError('strconv.ParseUint: parsing "": invalid syntax')
     if not _NUMBER.fullmatch(part):
         raise VersionError(f"Invalid character(s) found in {name.lower()} number {go_quote(part)}")
     if len(part) > 1 and part[0] == "0":

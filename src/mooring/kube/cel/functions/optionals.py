@@ -29,7 +29,8 @@ def _unwrap(optionals: list[Any]) -> list[Any]:
 
 def _insert(entries: dict[Any, Any], key: Any, value: Any) -> dict[Any, Any]:
     if key in entries:
-        raise ValueError(f"insert failed: key {key} already exists")
+        shown = str(key).lower() if key.__class__ is bool else key
+        raise ValueError(f"insert failed: key {shown} already exists")
     # The accumulator of a loop, which nothing else holds.
     entries[key] = value
     return entries
