@@ -51,7 +51,7 @@ def merge(
         metadata = was.copy()
     else:
         metadata = _take_over(core, resource, own_metadata(resource, given), was, name, replaces=options.replaces)
-    if (given.get("metadata") or {}).get("managedFields") in ([], [{}]):
+    if (given.get("metadata") or {}).get("managedFields") == [{}]:
         # To send nothing where managers were is to ask that they be forgotten.
         metadata["managedFields"] = []
     schema = core.schema(resource)
@@ -113,7 +113,10 @@ def _set_status(core: Core, resource: Resource, new: Object, current: Object, st
     elif status == current.get("status", _MISSING):
         return
     else:
-        new["status"] = own_status(resource, core.schema(resource), status)
+        schema = core.schema(resource)
+        new["status"] = own_status(resource, schema, status)
+        if resource.custom and "status" in schema.properties:
+            new["status"] = apply_defaults(schema.properties["status"], new["status"])
     core.strategy(resource).default_status(new)
 
 

@@ -11,6 +11,9 @@ from typing import Any
 TESTS = Path(__file__).parents[2]
 PLACES = {
     "expressions": TESTS / "kube" / "cel" / "expressions.jsonl.xz",
+    "applies": TESTS / "kube" / "apply" / "applies.jsonl.xz",
+    "definitions": TESTS / "registry" / "definitions.jsonl.xz",
+    "values": TESTS / "registry" / "values.jsonl.xz",
     "costs": TESTS / "kube" / "cel" / "costs.jsonl.xz",
 }
 

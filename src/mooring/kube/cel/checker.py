@@ -38,7 +38,7 @@ __all__ = ["TYPE_NAMES", "CheckedExpression", "ResolvedCall", "check", "qualifie
 
 # Names that are types.
 TYPE_NAMES: Final[Mapping[str, CelType]] = {
-    **{name: parse_type(name) for name in ("bool", "bytes", "double", "int", "string", "uint", "dyn")},
+    **{name: parse_type(name) for name in ("bool", "bytes", "double", "int", "string", "uint")},
     "null_type": parse_type("null"),
     "list": list_of(DYN),
     "map": map_of(DYN, DYN),

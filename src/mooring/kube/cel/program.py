@@ -169,6 +169,7 @@ class _Compiler:
                 name, found = key(evaluation), value(evaluation)
                 if optional:
                     if not found.present:
+                        made.pop(name, None)
                         continue
                     found = found.value
                 made[name] = found
