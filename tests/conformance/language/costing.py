@@ -38,7 +38,7 @@ def priced(expression: str, items: int, wide: bool) -> Object:
     return spec
 
 
-def costs(api: Api, count: int = 900) -> Iterator[Any]:
+def costs(api: Api, count: int = 360) -> Iterator[Any]:
     """`[expression, wide, items, factor]`."""
     made = Expressions(36)
     drawn = [made.fresh("shown") for _ in range(count)]

@@ -14,8 +14,10 @@ from typing import Any, Final
 
 from mooring.testing.homes import REAL, api_only
 from mooring.testing.http import Api
+from tests.conformance.language.applies import applies
 from tests.conformance.language.asking import BY_CHANCE, PANIC, batches, refusals, values
 from tests.conformance.language.costing import costs
+from tests.conformance.language.definitions import definitions
 from tests.conformance.language.expressions import Expressions
 from tests.conformance.language.recordings import write
 
@@ -47,7 +49,12 @@ def expressions(api: Api, count: int = 9600) -> Iterator[Any]:
 
 
 _NO_BOOL: Final = "cel expression must evaluate to a bool"
-_RECORDERS: Final[dict[str, Callable[[Api], Iterator[Any]]]] = {"expressions": expressions, "costs": costs}
+_RECORDERS: Final[dict[str, Callable[[Api], Iterator[Any]]]] = {
+    "applies": applies,
+    "costs": costs,
+    "definitions": definitions,
+    "expressions": expressions,
+}
 
 
 def main() -> None:
