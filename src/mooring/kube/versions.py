@@ -14,6 +14,8 @@ from mooring.kube.errors import MooringError, go_quote
 
 __all__ = ["Semver", "VersionError", "normalised_version", "parse_version"]
 
+# Of numbers of 64 bits.
+_MOST_DIGITS: Final = 20
 _NUMBER: Final = re.compile(r"[0-9]+")
 _IDENTIFIER: Final = re.compile(r"[0-9A-Za-z-]+")
 
@@ -83,10 +85,14 @@ def _without_zeros(part: str) -> str:
 
 
 def _number(name: str, part: str) -> int:
+    if not part:
+        raise VersionError('strconv.ParseUint: parsing "": invalid syntax')
     if not _NUMBER.fullmatch(part):
         raise VersionError(f"Invalid character(s) found in {name.lower()} number {go_quote(part)}")
     if len(part) > 1 and part[0] == "0":
         raise VersionError(f"{name} number must not contain leading zeroes {go_quote(part)}")
+    if len(part) > _MOST_DIGITS or int(part) >= 2**64:
+        raise VersionError(f"strconv.ParseUint: parsing {go_quote(part)}: value out of range")
     return int(part)
 
 

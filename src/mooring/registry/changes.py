@@ -51,8 +51,10 @@ def merge(
         metadata = was.copy()
     else:
         metadata = _take_over(core, resource, own_metadata(resource, given), was, name, replaces=options.replaces)
-    if (given.get("metadata") or {}).get("managedFields") in ([], [{}]):
-        # To send nothing where managers were is to ask that they be forgotten.
+    # To send one manager that is nothing is to ask that all be forgotten; so is to send none, but for custom kinds.
+    sent = (given.get("metadata") or {}).get("managedFields")
+    forgotten = sent == [{}] or (sent == [] and not resource.custom)
+    if forgotten:
         metadata["managedFields"] = []
     schema = core.schema(resource)
     if subresource in _SECTIONS:
@@ -84,6 +86,8 @@ def merge(
         else:
             new = decoded(resource, {**given, "metadata": metadata})
             metadata = new["metadata"]
+            if forgotten:
+                metadata["managedFields"] = []
         check_fields(resource, schema, given, options)
         new = {**new, "apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata}
         if resource.custom:
@@ -113,7 +117,10 @@ def _set_status(core: Core, resource: Resource, new: Object, current: Object, st
     elif status == current.get("status", _MISSING):
         return
     else:
-        new["status"] = own_status(resource, core.schema(resource), status)
+        schema = core.schema(resource)
+        new["status"] = own_status(resource, schema, status)
+        if resource.custom and "status" in schema.properties:
+            new["status"] = apply_defaults(schema.properties["status"], new["status"])
     core.strategy(resource).default_status(new)
 
 

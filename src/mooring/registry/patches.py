@@ -69,7 +69,7 @@ def as_patch_error(
         if patch_type == "strategic":
             shown, why = go_text(body), restoring_error(error.shape, error.value) or error.why
         else:
-            shown, why = go_json(error.value), error.why
+            shown, why = go_json(error.whole), error.why
         return InvalidError("", "", "", [invalid("patch", shown, why)])
     if patch_type == "apply":
         return error

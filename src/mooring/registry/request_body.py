@@ -54,9 +54,9 @@ class WrongTypeError(BadRequestError):
 class UnreadableError(BadRequestError):
     """An object of a built-in kind that is not of its type."""
 
-    def __init__(self, resource: Resource, shape: str, value: Any) -> None:
+    def __init__(self, resource: Resource, shape: str, value: Any, whole: Any = None) -> None:
         self.why = decoding_error(shape, value)
-        self.shape, self.value = shape, value
+        self.shape, self.value, self.whole = shape, value, value if whole is None else whole
         super().__init__(str(_refusal(resource, self.why)))
 
 
@@ -94,8 +94,8 @@ def own_metadata(resource: Resource, obj: Object) -> Object:
     decoded = decode("ObjectMeta", given)
     if decoded is None:
         if resource.custom:
-            raise UnreadableError(resource, "ObjectMeta", given)
-        raise UnreadableError(resource, "ConfigMap", {"metadata": given})
+            raise UnreadableError(resource, "ObjectMeta", given, obj)
+        raise UnreadableError(resource, shape_name(resource.group, resource.version, resource.kind), {"metadata": given})
     return decoded
 
 

@@ -104,8 +104,8 @@ def test_an_expression_whose_types_do_not_fit_is_refused(expression: str, messag
         ('semver("1.2") == semver("1.2.0")', "No Major.Minor.Patch elements found"),
         ('device.attributes["gpu"].model', "CEL result of type string could not be converted to bool"),
         ("[].max() == 1", "max called on empty list"),
-        ('uint("many") == 1u', "type conversion error from 'string' to 'uint'"),
-        ('uint("18446744073709551616") == 1u', "type conversion error from 'string' to 'uint'"),
+        ('uint(["many"][0]) == 1u', "type conversion error from 'string' to 'uint'"),
+        ('uint(["18446744073709551616"][0]) == 1u', "type conversion error from 'string' to 'uint'"),
     ],
 )
 def test_an_expression_without_a_value_says_why(expression: str, message: str) -> None:

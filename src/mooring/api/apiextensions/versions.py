@@ -10,11 +10,11 @@ from typing import Final
 
 import msgspec
 
-from mooring.kube.errors import FieldError, duplicate, invalid, required, too_many
+from mooring.kube.errors import FieldError, duplicate, forbidden, invalid, required, too_many
 from mooring.kube.interning import intern
 from mooring.kube.names import is_dns1035_label
 from mooring.kube.objects import Object
-from mooring.kube.schemas import Schema, SchemaError, structural_schema, validate
+from mooring.kube.schemas import Schema, SchemaError, prune, structural_schema, validate
 from mooring.kube.schemas.model import ABSENT
 
 __all__ = ["check_shared", "check_versions", "unchanged_schemas", "version_schema"]
@@ -81,6 +81,8 @@ def check_versions(errors: Errors, given: list[Object] | None, kept: frozenset[s
         if warning is not None and not version.get("deprecated"):
             detail = "can only be set for deprecated versions"
             errors.append(invalid(f"{path}.deprecationWarning", warning, detail))
+        elif warning is not None:
+            errors += [invalid(f"{path}.deprecationWarning", warning, text) for text in _bad_warning(warning)]
         paths = {part: f"{path}.{part}" for part in _PARTS if part not in shared}
         _check_parts(errors, version, paths, kept=name in kept)
     listed = [version["name"] for version in versions]
@@ -91,6 +93,18 @@ def check_versions(errors: Errors, given: list[Object] | None, kept: frozenset[s
         errors.append(invalid("spec.versions", None if given is None else _shown(versions), detail))
     if versions and listed[0] and (texts := is_dns1035_label(listed[0])):
         errors.append(invalid("spec.version", listed[0], ",".join(texts)))
+
+
+def _bad_warning(text: str) -> Iterator[str]:
+    if len(text.encode()) > _LONGEST_WARNING:
+        yield f"must be <= {_LONGEST_WARNING} characters long"
+    if not text:
+        yield "must not be an empty string"
+    for index, letter in enumerate(text):
+        if not letter.isprintable():
+            at = len(text[:index].encode())
+            yield f"must only contain printable UTF-8 characters; non-printable character found at index {at}"
+            return
 
 
 def _shown(versions: list[Object]) -> list[Object]:
@@ -138,27 +152,47 @@ def _check_parts(errors: Errors, version: Object, paths: dict[str, str], *, kept
         for index, column in enumerate(version.get("additionalPrinterColumns", ())):
             _check_column(errors, column, f"{paths['additionalPrinterColumns']}[{index}]")
     if "selectableFields" in paths and version.get("selectableFields"):
-        _check_selectable(errors, version["selectableFields"], schema, paths["selectableFields"])
+        # The schema counts only where it stands beside them.
+        beside = schema if "schema" in paths else None
+        _check_selectable(errors, version["selectableFields"], beside, paths["selectableFields"])
 
 
 def _check_schema(errors: Errors, version: Object, path: str, *, kept: bool) -> None:
+    source, where = _schema(version) or {}, f"{path}.openAPIV3Schema"
+    if source.get("nullable"):
+        errors.append(forbidden(f"{where}.nullable", "nullable cannot be true at the root"))
     try:
         compiled = version_schema(version, path)
     except SchemaError as error:
-        errors += error.errors
-    else:
-        before = len(errors)
-        errors += _wrong_defaults(compiled, f"{path}.openAPIV3Schema")
-        if compiled.ruled and len(errors) == before:
-            # Few definitions have rules, and nobody else waits for what compiles them.
-            from mooring.kube.cel.rules.definitions import rule_errors
+        told = [*error.errors, *_written_wrongly(source, where)]
+        if error.schema is not None:
+            told += _wrong_defaults(error.schema, where)
+        # What cannot be read at all is told where nothing else is.
+        errors += told if len(told) == 1 else [each for each in told if each.path != where]
+        return
+    wrong = list(_wrong_defaults(compiled, where))
+    errors += wrong
+    if wrong:
+        errors += _written_wrongly(source, where)
+    elif compiled.ruled:
+        # Few definitions have rules, and nobody else waits for what compiles them.
+        from mooring.kube.cel.rules.definitions import rule_errors
 
-            errors += rule_errors(compiled, f"{path}.openAPIV3Schema", kept=kept)
+        errors += rule_errors(compiled, where, kept=kept)
+
+
+def _written_wrongly(source: Object, path: str) -> list[FieldError]:
+    """What is wrong with rules that are not compiled, because something else is wrong."""
+    from mooring.kube.cel.rules.definitions import form_errors
+
+    return list(form_errors(source, path))
 
 
 def _wrong_defaults(schema: Schema, path: str) -> Iterator[FieldError]:
     """What is wrong with defaults: an object that says nothing must come out valid."""
     if schema.default is not ABSENT:
+        if prune(schema, schema.default) != schema.default:
+            yield invalid(f"{path}.default", schema.default, "must not have unknown fields")
         for error in validate(schema, schema.default):
             inner = "" if error.path in ("", "<nil>") else f".{error.path}"
             yield error._replace(path=f"{path}.default{inner}")
@@ -166,8 +200,6 @@ def _wrong_defaults(schema: Schema, path: str) -> Iterator[FieldError]:
         yield from _wrong_defaults(child, f"{path}.properties[{name}]")
     if schema.items is not None:
         yield from _wrong_defaults(schema.items, f"{path}.items")
-    if schema.additional_properties is not None:
-        yield from _wrong_defaults(schema.additional_properties, f"{path}.additionalProperties")
 
 
 def _check_column(errors: Errors, column: Object, path: str) -> None:
@@ -238,6 +270,7 @@ def _check_selectable(errors: Errors, fields: list[Object], schema: Object | Non
         errors.append(too_many(path, len(seen), _MAX_SELECTABLE))
 
 
+_LONGEST_WARNING: Final = 256
 _EXCLUDED: Final = "`version.schema.openAPIV3Schema` is not included"
 
 
@@ -246,8 +279,19 @@ def _field_schema(schema: Object, path: str) -> tuple[Object, str]:
     if not path.startswith("."):
         return {}, f"expected [ or . but got: {path.split('.')[0]}"
     for name in path[1:].split("."):
-        inner = (schema.get("properties") or {}).get(name)
+        name, bracket, _ = name.partition("[")
+        inner = (schema.get("properties") or {}).get(name) if schema.get("properties") else _values(schema)
         if inner is None:
             return {}, "does not refer to a valid field"
+        if bracket:
+            return {}, "array notation is not allowed"
         schema = inner
     return schema, ""
+
+
+def _values(schema: Object) -> Object | None:
+    """The schema of what a map holds, of which nothing need be known."""
+    found = schema.get("additionalProperties")
+    if found is True:
+        return {}
+    return found if isinstance(found, dict) else None

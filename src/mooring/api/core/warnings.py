@@ -24,9 +24,18 @@ _SINCE: Final = {"beta.kubernetes.io/arch": "v1.14", "beta.kubernetes.io/os": "v
 
 
 def service_warnings(obj: Object) -> list[str]:
-    if obj["spec"].get("trafficDistribution") == "PreferClose":
-        return ['spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"']
-    return []
+    spec = obj["spec"]
+    found = []
+    if spec.get("clusterIP") == "None":
+        asked = (
+            ("loadBalancerIP", spec.get("loadBalancerIP")),
+            ("externalIPs", spec.get("externalIPs")),
+            ("SessionAffinity", spec.get("sessionAffinity") != "None"),
+        )
+        found += [f"spec.{name} is ignored for headless services" for name, given in asked if given]
+    if spec.get("trafficDistribution") == "PreferClose":
+        found.append('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"')
+    return found
 
 
 def claim_warnings(obj: Object) -> list[str]:

@@ -38,14 +38,14 @@ __all__ = ["TYPE_NAMES", "CheckedExpression", "ResolvedCall", "check", "qualifie
 
 # Names that are types.
 TYPE_NAMES: Final[Mapping[str, CelType]] = {
-    **{name: parse_type(name) for name in ("bool", "bytes", "double", "int", "string", "uint", "dyn")},
+    **{name: parse_type(name) for name in ("bool", "bytes", "double", "int", "string", "uint")},
     "null_type": parse_type("null"),
     "list": list_of(DYN),
     "map": map_of(DYN, DYN),
     "type": CelType("type"),
     "optional_type": optional_of(DYN),
-    "google.protobuf.Duration": parse_type("duration"),
-    "google.protobuf.Timestamp": parse_type("timestamp"),
+    **dict.fromkeys(("duration", "google.protobuf.Duration"), parse_type("duration")),
+    **dict.fromkeys(("timestamp", "google.protobuf.Timestamp"), parse_type("timestamp")),
     "net.IP": parse_type("net.IP"),
     "net.CIDR": parse_type("net.CIDR"),
     "kubernetes.URL": parse_type("kubernetes.URL"),
@@ -118,7 +118,6 @@ class _Checker:
         self._source = source
         self._variables = variables
         self._scopes: list[dict[str, CelType]] = []
-        self._mixed: set[int] = set()
 
     def check(self, node: SyntaxNode) -> CelType:
         found = _CHECKS[type(node)](self, node)
@@ -171,7 +170,9 @@ class _Checker:
             self.bindings.assign((DYN,), (target,))
             found = DYN
         else:
-            if not target.is_open:
+            if target.kind == "opaque" and target.name.startswith("kubernetes."):
+                self._error(node, f"unexpected failed resolution of '{target}'")
+            elif not target.is_open:
                 self._error(node, f"type '{target}' does not support field selection")
             found = DYN
         return optional_of(found) if was_optional or optional else found
@@ -183,9 +184,6 @@ class _Checker:
                 return self._error(field, f"unsupported optional field selection: {field}")
             self.calls[node.id] = ResolvedCall(node.function, False, ())
             return self.bindings.resolve(self._field(node, operand, field.value, optional=True))
-        if node.function == "format":
-            # Lists elsewhere hold values of one type.
-            self._mixed.update(each.id for each in node.arguments if isinstance(each, ListNode))
         given = [self.check(each) for each in node.arguments]
         if node.target is None:
             functions = functions_named(node.function)
@@ -255,7 +253,7 @@ class _Checker:
             found = self.check(element)
             if index in node.optional:
                 found = self._unwrapped(element, found)
-            joined = DYN if node.id in self._mixed else self._joined(element, joined, found)
+            joined = self._joined(joined, found)
         return list_of(joined or self.bindings.fresh())
 
     def _unwrapped(self, node: SyntaxNode, found: CelType) -> CelType:
@@ -265,20 +263,19 @@ class _Checker:
             self._mismatch(node, optional_of(found), found)
         return found
 
-    def _joined(self, node: SyntaxNode, known: CelType | None, found: CelType) -> CelType:
+    def _joined(self, known: CelType | None, found: CelType) -> CelType:
+        """The type of an item, if it and those before it have one; that they must is looked at later."""
         if known is None:
             return found
-        if self.bindings.assign((known,), (found,)):
-            return most_general(known, found)
-        return self._mismatch(node, known, found)
+        return most_general(known, found) if self.bindings.assign((known,), (found,)) else DYN
 
     def map(self, node: MapNode) -> CelType:
         key: CelType | None = None
         value: CelType | None = None
         for left, right, optional in node.entries:
-            key = self._joined(left, key, self.check(left))
+            key = self._joined(key, self.check(left))
             found = self.check(right)
-            value = self._joined(right, value, self._unwrapped(right, found) if optional else found)
+            value = self._joined(value, self._unwrapped(right, found) if optional else found)
         return map_of(key or self.bindings.fresh(), value or self.bindings.fresh())
 
     def struct(self, node: StructNode) -> CelType:

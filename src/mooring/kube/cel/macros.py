@@ -40,6 +40,8 @@ _TWO_VARIABLES: Final = {
     ("transformMapEntry", 3),
     ("transformMapEntry", 4),
 }
+_SORTABLE: Final = (CallNode, Comprehension, Ident, ListNode, Select)
+_SORTABLE_WORDS: Final = "a list, identifier, comprehension, call or select expression"
 # Above those of any parsed node.
 _FIRST_ID: Final = 1 << 40
 
@@ -53,6 +55,13 @@ class _Expansion:
     def __init__(self, source: ExpressionSource) -> None:
         self._source = source
         self._ids = count(_FIRST_ID)
+        self._at = 0
+
+    def _id(self) -> int:
+        """Of a node that the macro makes, which stands where it does."""
+        made = next(self._ids)
+        self._source.place(made, self._at)
+        return made
 
     def expand(self, node: SyntaxNode) -> SyntaxNode:
         expand = self.expand
@@ -82,6 +91,7 @@ class _Expansion:
 
     def _macro(self, call: CallNode, target: SyntaxNode) -> SyntaxNode:
         name, arguments = call.function, call.arguments
+        self._at = call.id
         if name == "sortBy" and len(arguments) == 2:
             return self._sort_by(call, target, self._variable(arguments[0]), arguments[1])
         if (name, len(arguments)) not in _TWO_VARIABLES:
@@ -116,28 +126,30 @@ class _Expansion:
     def _transform(
         self, call: CallNode, target: SyntaxNode, first: str, second: str, rest: tuple[SyntaxNode, ...]
     ) -> SyntaxNode:
-        made, start = rest[-1], MapNode(next(self._ids), ()) if "Map" in call.function else None
+        made, start = rest[-1], MapNode(self._id(), ()) if "Map" in call.function else None
         if call.function == "transformList":
-            step = self._call("_+_", self._accumulator(), ListNode(next(self._ids), (made,)))
+            step = self._call("_+_", self._accumulator(), ListNode(self._id(), (made,)))
         elif call.function == "transformMap":
-            step = self._call(MAP_INSERT, self._accumulator(), Ident(next(self._ids), first), made)
+            step = self._call(MAP_INSERT, self._accumulator(), Ident(self._id(), first), made)
         else:
             step = self._call(MAP_INSERT, self._accumulator(), made)
         if len(rest) == 2:
             step = self._call("_?_:_", rest[0], step, self._accumulator())
         always = self._literal("bool", True)
-        return self._loop(call, target, first, second, start or ListNode(next(self._ids), ()), always, step)
+        return self._loop(call, target, first, second, start or ListNode(self._id(), ()), always, step)
 
     def _sort_by(self, call: CallNode, target: SyntaxNode, variable: str, key: SyntaxNode) -> SyntaxNode:
-        items = Ident(next(self._ids), _SORTED)
-        step = self._call("_+_", self._accumulator(), ListNode(next(self._ids), (key,)))
-        start, always = ListNode(next(self._ids), ()), self._literal("bool", True)
-        mapped = CallNode(next(self._ids), "map", None, ())
+        if not isinstance(target, _SORTABLE):
+            raise self._error(target, f"sortBy can only be applied to {_SORTABLE_WORDS}")
+        items = Ident(self._id(), _SORTED)
+        step = self._call("_+_", self._accumulator(), ListNode(self._id(), (key,)))
+        start, always = ListNode(self._id(), ()), self._literal("bool", True)
+        mapped = CallNode(self._id(), "map", None, ())
         keys = self._loop(mapped, items, variable, "", start, always, step)
-        result = CallNode(next(self._ids), SORT_BY_KEYS, Ident(next(self._ids), _SORTED), (keys,))
+        result = CallNode(self._id(), SORT_BY_KEYS, Ident(self._id(), _SORTED), (keys,))
         # A loop over nothing, which only gives the list a name.
-        nothing, never = ListNode(next(self._ids), ()), self._literal("bool", False)
-        kept = Ident(next(self._ids), _SORTED)
+        nothing, never = ListNode(self._id(), ()), self._literal("bool", False)
+        kept = Ident(self._id(), _SORTED)
         return Comprehension(call.id, "#unused", "", nothing, _SORTED, target, never, kept, result)
 
     def _loop(
@@ -155,13 +167,13 @@ class _Expansion:
         return Comprehension(call.id, first, second, target, ACCUMULATOR, start, condition, step, result)
 
     def _accumulator(self) -> SyntaxNode:
-        return Ident(next(self._ids), ACCUMULATOR)
+        return Ident(self._id(), ACCUMULATOR)
 
     def _literal(self, kind: str, value: object) -> SyntaxNode:
-        return Literal(next(self._ids), kind, value)
+        return Literal(self._id(), kind, value)
 
     def _call(self, function: str, *arguments: SyntaxNode) -> SyntaxNode:
-        return CallNode(next(self._ids), function, None, arguments)
+        return CallNode(self._id(), function, None, arguments)
 
     def _variable(self, node: SyntaxNode) -> str:
         if not isinstance(node, Ident):

@@ -17,6 +17,7 @@ from mooring.kube.cel.functions import NO_SUCH_OVERLOAD, functions_named
 from mooring.kube.cel.steps import (
     LIST_COST,
     SPECIAL,
+    alternative,
     append,
     call,
     is_append,
@@ -27,6 +28,7 @@ from mooring.kube.cel.steps import (
 )
 from mooring.kube.cel.syntax import CallNode, Comprehension, Ident, ListNode, Literal, MapNode, Select, SyntaxNode
 from mooring.kube.cel.values import TypeValue, Uint, type_name
+from mooring.kube.schemas.patterns import compile_pattern
 
 __all__ = ["PER_CALL_LIMIT", "CelProgram"]
 
@@ -84,8 +86,7 @@ class _Compiler:
         return _STEPS[type(node)](self, node)
 
     def literal(self, node: Literal) -> Step:
-        value = Uint(node.value) if node.kind == "uint" else node.value
-        return lambda evaluation: value
+        return Known(Uint(node.value) if node.kind == "uint" else node.value)
 
     def ident(self, node: Ident) -> Step:
         return self._name(node.name)
@@ -125,19 +126,21 @@ class _Compiler:
                 element = node.arguments[1]
                 assert isinstance(element, ListNode), "checked"
                 return append(arguments[0], self.compile(element.elements[0]))
-            return call(name, False, arguments)
+            return _folded(name, call(name, False, arguments), arguments)
         prefix = qualified_name(node.target)
         if prefix is not None and functions_named(f"{prefix}.{name}") is not None:
             return call(f"{prefix}.{name}", False, arguments)
-        return call(name, True, [self.compile(node.target), *arguments])
+        target = self.compile(node.target)
+        if name in ("or", "orValue") and len(arguments) == 1:
+            return alternative(target, arguments[0], name)
+        return _folded(name, call(name, True, [target, *arguments]), arguments)
 
     def list(self, node: ListNode) -> Step:
         elements = [self.compile(each) for each in node.elements]
         optional = node.optional
-        if all(isinstance(each, Literal) for each in node.elements) and not optional:
-            # Known beforehand, and free; a loop appends to its own list, so each time it is another one.
-            known = [each(_NOTHING) for each in elements]
-            return lambda evaluation: known.copy()
+        if all(isinstance(each, Known) for each in elements) and not optional:
+            # A loop appends to its own list, so each time it is another one.
+            return KnownList([each(_NOTHING) for each in elements])
 
         def step(evaluation: Evaluation) -> list[Any]:
             evaluation.charge(LIST_COST)
@@ -166,6 +169,7 @@ class _Compiler:
                 name, found = key(evaluation), value(evaluation)
                 if optional:
                     if not found.present:
+                        made.pop(name, None)
                         continue
                     found = found.value
                 made[name] = found
@@ -215,6 +219,45 @@ class _Compiler:
         return loop
 
 
+class Known:
+    """A step whose value is known before the expression runs, and which is free."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def __call__(self, _: Evaluation) -> Any:
+        return self._value
+
+
+class KnownList(Known):
+    def __call__(self, _: Evaluation) -> list[Any]:
+        return list(self._value)
+
+
+def _folded(name: str, step: Step, arguments: list[Step]) -> Step:
+    """A conversion of what is known is known too. Raises CelRuntimeError."""
+    if not arguments or not isinstance(arguments[-1], Known):
+        return step
+    value = arguments[-1](_NOTHING)
+    if name in _CONVERSIONS and len(arguments) == 1:
+        return Known(step(Evaluation({}, PER_CALL_LIMIT)))
+    if name == "_[_]" and value.__class__ not in _INDEXES:
+        raise CelRuntimeError(f"invalid qualifier type: types.{value.__class__.__name__.capitalize()}")
+    if name in _SEARCHES and value.__class__ is str:
+        try:
+            compile_pattern(value)
+        except ValueError as error:
+            raise CelRuntimeError(str(error)) from None
+    return step
+
+
+_SEARCHES: Final = frozenset({"find", "findAll", "matches"})
+_INDEXES: Final = frozenset({bool, float, int, str, Uint})
+_CONVERSIONS: Final = frozenset(
+    {"bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"}
+)
 # For steps that use no variable.
 _NOTHING: Final = Evaluation({}, 0)
 _STEPS: Final[Mapping[type[SyntaxNode], Callable[..., Step]]] = {

@@ -8,14 +8,16 @@ from typing import Any, Final
 from mooring.kube.cel.errors import CelBudgetError, CelRuntimeError
 from mooring.kube.cel.evaluation import Evaluation, LazyValue, Step
 from mooring.kube.cel.functions import NO_SUCH_OVERLOAD, Function, functions_named
+from mooring.kube.cel.functions.conversions import double_text
 from mooring.kube.cel.macros import ACCUMULATOR
 from mooring.kube.cel.syntax import CallNode, Ident, ListNode
 from mooring.kube.cel.types import CelType
-from mooring.kube.cel.values import OPAQUE_CLASSES, CelOptional, Duration, Timestamp, TypeValue, Uint, equal
+from mooring.kube.cel.values import OPAQUE_CLASSES, CelOptional, Duration, Timestamp, TypeValue, Uint, equal, type_name
 
 __all__ = [
     "LIST_COST",
     "SPECIAL",
+    "alternative",
     "append",
     "call",
     "is_append",
@@ -46,6 +48,8 @@ def selection(operand: Step, field: str) -> Step:
             return found(evaluation) if found.__class__ is LazyValue else found
         if value.__class__ is CelOptional:
             return _field_of_optional(value, field)
+        if isinstance(value, list):
+            raise CelRuntimeError("unsupported index type 'string' in list")
         raise CelRuntimeError(f"no such key: {field}", field)
 
     return step
@@ -78,7 +82,24 @@ def presence(operand: Step, field: str) -> Step:
             value = value.value
         if value.__class__ is dict:
             return field in value
+        if isinstance(value, list):
+            raise CelRuntimeError("unsupported index type 'string' in list")
         raise CelRuntimeError(NO_SUCH_OVERLOAD)
+
+    return step
+
+
+def alternative(optional: Step, other: Step, name: str) -> Step:
+    """`or` and `orValue`: what comes second is only looked at where there is no first."""
+
+    def step(evaluation: Evaluation) -> Any:
+        value = optional(evaluation)
+        evaluation.charge(1)
+        if value.__class__ is not CelOptional:
+            raise CelRuntimeError(NO_SUCH_OVERLOAD)
+        if not value.present:
+            return other(evaluation)
+        return value if name == "or" else value.value
 
     return step
 
@@ -217,14 +238,13 @@ def call(name: str, member: bool, arguments: list[Step]) -> Step:
         classes = tuple([value.__class__ for value in values])
         function = known.get(classes)
         if function is None:
-            function = known[classes] = _overload(functions, values)
+            function = known[classes] = _overload(name, functions, values)
         try:
             result = function.call(*values)
         except CelRuntimeError:
             raise
         except KeyError as error:
-            (key,) = error.args
-            raise CelRuntimeError(f"no such key: {key}", key if isinstance(key, str) else None) from None
+            raise _missing(error.args[0]) from None
         except (TypeError, AttributeError):
             raise CelRuntimeError(NO_SUCH_OVERLOAD) from None
         except Exception as error:
@@ -238,13 +258,31 @@ def call(name: str, member: bool, arguments: list[Step]) -> Step:
     return step
 
 
-def _overload(functions: list[Function], values: list[Any]) -> Function:
+def _overload(name: str, functions: list[Function], values: list[Any]) -> Function:
     for value in values:
         raised(value)
     for function in functions:
         if all(map(_is_of, values, function.parameter_types)):
             return function
-    raise CelRuntimeError(NO_SUCH_OVERLOAD)
+    raise _unfit(name, values)
+
+
+def _missing(key: Any) -> CelRuntimeError:
+    shown = str(key).lower() if key.__class__ is bool else double_text(key) if key.__class__ is float else key
+    return CelRuntimeError(f"no such key: {shown}", key if isinstance(key, str) else None)
+
+
+def _unfit(name: str, values: list[Any]) -> CelRuntimeError:
+    """What is wrong with values whose types were not known before."""
+    if name == "_[_]":
+        container, key = values
+        if isinstance(container, list):
+            return CelRuntimeError(f"unsupported index type '{type_name(key)}' in list")
+        return _missing(key)
+    able = _ABLE.get(name)
+    if able is None:
+        return CelRuntimeError(f"{NO_SUCH_OVERLOAD}: {name}({', '.join(map(type_name, values))})")
+    return CelRuntimeError(NO_SUCH_OVERLOAD if type_name(values[0]) in able else f"{NO_SUCH_OVERLOAD}: {name}")
 
 
 def _is_of(value: Any, kind: CelType) -> bool:
@@ -256,6 +294,19 @@ def _is_of(value: Any, kind: CelType) -> bool:
     return True
 
 
+_MOMENTS: Final = ("google.protobuf.Duration", "google.protobuf.Timestamp")
+_NUMBERS: Final = ("int", "uint", "double")
+_ORDERED: Final = frozenset({*_NUMBERS, *_MOMENTS, "bool", "bytes", "string"})
+# The operators, with the types whose values have them, whatever stands on the other side.
+_ABLE: Final[Mapping[str, frozenset[str]]] = {
+    **dict.fromkeys(("_<_", "_<=_", "_>_", "_>=_"), _ORDERED),
+    "_+_": frozenset({*_NUMBERS, *_MOMENTS, "bytes", "list", "string"}),
+    "_-_": frozenset({*_NUMBERS, *_MOMENTS}),
+    **dict.fromkeys(("_*_", "_/_"), frozenset(_NUMBERS)),
+    "_%_": frozenset({"int", "uint"}),
+    "-_": frozenset({"int", "double", "google.protobuf.Duration"}),
+    "size": frozenset({"bytes", "list", "map", "string"}),
+}
 _CLASSES: Final[Mapping[str, type]] = {
     "null": type(None),
     "bool": bool,

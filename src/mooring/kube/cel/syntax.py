@@ -34,6 +34,8 @@ __all__ = [
 ]
 
 _WORDS: Final = (
+    (re.compile(r"\nERROR: <input>:4294967295:0: <<nil>> parsetree"), ""),
+    (re.compile(r"\\u003F"), "?"),
     (re.compile(r"has\(\) argument must be a field selection"), "invalid argument to has() macro"),
     (re.compile(r"(?:map|filter)\(\) variable name must be a simple identifier"), "argument is not an identifier"),
     (re.compile(r"[a-z_]+\(\) variable name must be a simple identifier"), "argument must be a simple name"),
@@ -120,6 +122,10 @@ class ExpressionSource:
         self.text = text
         self._positions = positions
 
+    def place(self, node: int, like: int) -> None:
+        """Say that a node that a macro makes stands where another one does."""
+        self._positions[node] = self._positions.get(like, 0)
+
     def error(self, node: int, message: str) -> tuple[tuple[int, int], str]:
         """The place of an error and its text with the line that it is about."""
         return self._error_at(self._positions.get(node, 0), message)
@@ -132,7 +138,9 @@ class ExpressionSource:
         before = self.text[:offset]
         line, column = before.count("\n"), offset - (before.rfind("\n") + 1)
         shown = self.text.split("\n")[line].replace("\t", " ")
-        pointer = "." * column + "^"
+        # What is not ASCII is taken for wide.
+        pointer = "".join("." if letter.isascii() else "\uff0e" for letter in shown[:column])
+        pointer += "^" if shown[column : column + 1].isascii() else "\uff3e"
         return (line, column), f"ERROR: <input>:{line + 1}:{column + 1}: {message}\n | {shown}\n | {pointer}"
 
 
@@ -248,7 +256,7 @@ def _literal(identifier: int, data: bytes) -> SyntaxNode:
 
 
 def _ident(identifier: int, data: bytes) -> SyntaxNode:
-    return Ident(identifier, _field(data, 1).decode())
+    return Ident(identifier, _field(data, 1).decode().removeprefix("."))
 
 
 def _select(identifier: int, data: bytes) -> SyntaxNode:
@@ -262,7 +270,7 @@ def _call(identifier: int, data: bytes) -> SyntaxNode:
         if number == 1:
             target = _node(value)
         elif number == 2:
-            function = value.decode()
+            function = value.decode().removeprefix(".")
         else:
             arguments.append(_node(value))
     return CallNode(identifier, function, target, tuple(arguments))

@@ -136,8 +136,9 @@ class TypeBindings:
 
     def fresh(self) -> CelType:
         """A parameter that nothing is known about."""
+        made = CelType("parameter", f"_var{self._count}")
         self._count += 1
-        return CelType("parameter", f"_var{self._count}")
+        return made
 
     def instance(self, types: Sequence[CelType]) -> list[CelType]:
         """The same types with fresh parameters in the place of their own."""

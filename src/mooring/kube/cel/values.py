@@ -63,6 +63,10 @@ class Timestamp(int):
         moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
         return moment.replace(microsecond=rest // 1000).astimezone(zone)
 
+    def shifted(self, offset: timedelta) -> datetime:
+        """What a clock shows that is so far from UTC."""
+        return self.at() + offset
+
 
 @dataclass(frozen=True, slots=True)
 class TypeValue:

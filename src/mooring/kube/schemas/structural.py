@@ -44,18 +44,19 @@ _SAME: Final = {
 
 
 class SchemaError(MooringError):
-    """A schema that the API refuses; `errors` holds every reason."""
+    """A schema that the API refuses; `errors` holds every reason. `schema` is what it says, if it is structural."""
 
-    def __init__(self, errors: list[FieldError]) -> None:
+    def __init__(self, errors: list[FieldError], schema: Schema | None = None) -> None:
         super().__init__(aggregate(errors))
         self.errors = tuple(errors)
+        self.schema = schema
 
 
 def structural_schema(openapi_v3: Mapping[str, Any], path: str = "openAPIV3Schema") -> Schema:
     """The schema of a custom kind. SchemaError, with paths below `path`, when it is not structural."""
-    errors = structural_errors(openapi_v3, path)
+    errors, structural = structural_errors(openapi_v3, path)
     if errors:
-        raise SchemaError(errors)
+        raise SchemaError(errors, _build(openapi_v3, resource=True) if structural else None)
     return _build(openapi_v3, resource=True)
 
 
@@ -65,7 +66,7 @@ def _build(source: Mapping[str, Any], *, resource: bool = False) -> Schema:
     if resource or source.get("x-kubernetes-embedded-resource"):
         properties |= _resource_properties(properties)
     items = source.get("items")
-    if items is not None:
+    if items:
         attributes["items"] = _build(items)
     others = source.get("additionalProperties")
     if others is not None and others is not False:
@@ -111,7 +112,8 @@ def _metadata_rules(declared: Mapping[str, Schema]) -> Mapping[str, Schema]:
 def _add_keys(attributes: dict[str, Any], source: Mapping[str, Any]) -> None:
     keys = tuple(source.get("x-kubernetes-list-map-keys") or ())
     if keys:
-        fields: Mapping[str, Schema] = attributes["items"].properties
+        items = attributes.get("items")
+        fields: Mapping[str, Schema] = {} if items is None else items.properties
         attributes["list_map_keys"] = keys
         attributes["key_defaults"] = tuple(fields[key].default if key in fields else ABSENT for key in keys)
 

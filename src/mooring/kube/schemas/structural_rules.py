@@ -18,7 +18,6 @@ _JUNCTORS: Final = ("allOf", "anyOf", "oneOf")
 _INT_OR_STRING: Final = [{"type": "integer"}, {"type": "string"}]
 _UNSUPPORTED: Final = (
     "$ref",
-    "$schema",
     "additionalItems",
     "definitions",
     "dependencies",
@@ -50,14 +49,57 @@ _EMPTY_TYPE: Final = {
 }
 
 
-def structural_errors(source: Source, path: str) -> list[FieldError]:
-    """Everything that keeps the schema from being structural, sorted by its text."""
-    errors = [*_outside(source, "root", path), *_completeness(source, source, path, path)]
-    if any(str(error.path).rpartition(".")[2] in _UNSUPPORTED for error in errors):
+def structural_errors(source: Source, path: str) -> tuple[list[FieldError], bool]:
+    """Everything that the API refuses, sorted by its text, and whether the schema is structural all the same."""
+    errors = [*_outside(source, "root", path)]
+    unread, structural = next(_unread(source), None), False
+    if unread is None:
+        before = len(errors)
+        errors += [*_structure(source, "root", path), *_completeness(source, source, path, path)]
+        structural = len(errors) == before
+    elif not errors:
         # Such a schema is not even tried as a structural one.
-        errors = [error for error in errors if error.cause != "FieldValueRequired" or not error.path.endswith(".type")]
+        errors = [invalid(path, "", f"OpenAPIV3Schema '{unread}' is not supported")]
     by_text = {str(error): error for error in errors}
-    return [by_text[text] for text in sorted(by_text)]
+    return [by_text[text] for text in sorted(by_text)], structural
+
+
+def _unread(source: Source) -> Iterator[str]:
+    """The parts of a schema that nothing is known of."""
+    for name in (*_UNSUPPORTED, "$schema"):
+        if source.get(name) or (name == "additionalItems" and source.get(name) is not None):
+            yield "schema" if name == "$schema" else name
+    if source.get("x-kubernetes-preserve-unknown-fields") is False:
+        yield "x-kubernetes-preserve-unknown-fields"
+    below = [source.get("items"), source.get("additionalProperties"), source.get("not")]
+    below += (source.get("properties") or {}).values()
+    for junctor in _JUNCTORS:
+        below += source.get(junctor) or ()
+    if source.get("items") and isinstance(source["items"], list):
+        yield "items"
+    for child in below:
+        if isinstance(child, Mapping):
+            yield from _unread(child)
+
+
+def _structure(source: Source, level: str, path: str) -> Iterator[FieldError]:
+    """What is wrong with the structure of a schema that could be read."""
+    if source.get("type") == "array" and source.get("items") in (None, []):
+        yield required(f"{path}.items", "must be specified")
+    if level == "root" and source.get("additionalProperties") is not None:
+        yield forbidden(f"{path}.additionalProperties", "must not be used at the root")
+    if source.get("x-kubernetes-embedded-resource") and source.get("additionalProperties") is not None:
+        detail = "must not be used if x-kubernetes-embedded-resource is set"
+        yield forbidden(f"{path}.additionalProperties", detail)
+    yield from _type_errors(source, level, path)
+    yield from _rule_errors(source, path)
+    yield from _junctor_errors(source, path)
+    if isinstance(source.get("items"), Mapping):
+        yield from _structure(source["items"], "item", f"{path}.items")
+    for name, child in (source.get("properties") or {}).items():
+        yield from _structure(child, "field", f"{path}.properties[{name}]")
+    if isinstance(source.get("additionalProperties"), Mapping):
+        yield from _structure(source["additionalProperties"], "field", f"{path}.additionalProperties")
 
 
 def _outside(source: Source, level: str, path: str) -> Iterator[FieldError]:
@@ -70,27 +112,22 @@ def _outside(source: Source, level: str, path: str) -> Iterator[FieldError]:
             yield forbidden(f"{path}.{name}", f"{name} is not supported")
     if kind and kind not in _TYPES:
         yield not_supported(f"{path}.type", kind, _TYPES)
-    if kind == "array" and items is None:
-        yield required(f"{path}.items", "must be specified")
+    if kind == "null":
+        yield forbidden(f"{path}.type", "type cannot be set to null, use nullable as an alternative")
+    if source.get("x-kubernetes-preserve-unknown-fields") is False:
+        yield invalid(f"{path}.x-kubernetes-preserve-unknown-fields", False, "must be true or undefined")
     if isinstance(items, Mapping):
         yield from _outside(items, "item", f"{path}.items")
-    elif items is not None:
+    elif items:
         yield forbidden(f"{path}.items", "items must be a schema object and not an array")
     for name, child in properties.items():
         yield from _outside(child, "field", f"{path}.properties[{name}]")
     if others is not None:
-        if level == "root":
-            yield forbidden(f"{path}.additionalProperties", "must not be used at the root")
-        if others is False:
-            yield forbidden(f"{path}.additionalProperties", "must not be false")
         if properties and others is not True:
             yield forbidden(f"{path}.additionalProperties", "additionalProperties and properties are mutual exclusive")
         if isinstance(others, Mapping):
             yield from _outside(others, "field", f"{path}.additionalProperties")
-    yield from _type_errors(source, level, path)
     yield from _list_errors(source, path)
-    yield from _rule_errors(source, path)
-    yield from _junctor_errors(source, path)
 
 
 def _type_errors(source: Source, level: str, path: str) -> Iterator[FieldError]:
@@ -101,8 +138,6 @@ def _type_errors(source: Source, level: str, path: str) -> Iterator[FieldError]:
     if flexible and preserve:
         detail = "must be false if x-kubernetes-int-or-string is true"
         yield invalid(f"{path}.x-kubernetes-preserve-unknown-fields", True, detail)
-    if preserve is False:
-        yield invalid(f"{path}.x-kubernetes-preserve-unknown-fields", False, "must be true or undefined")
     if embedded and kind != "object":
         detail = "must be object if x-kubernetes-embedded-resource is true"
         yield invalid(f"{path}.type", kind, detail) if kind else required(f"{path}.type", detail)
@@ -143,7 +178,7 @@ def _list_errors(source: Source, path: str) -> Iterator[FieldError]:
         detail = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
         yield forbidden(f"{path}.uniqueItems", detail)
     for mark, wanted in (("map", "object"), ("list", "array")):
-        if source.get(f"x-kubernetes-{mark}-type") and kind != wanted:
+        if source.get(f"x-kubernetes-{mark}-type") is not None and kind != wanted:
             detail = f"must be {wanted} if x-kubernetes-{mark}-type is specified"
             yield invalid(f"{path}.type", kind, detail) if kind else required(f"{path}.type", detail)
     if map_type not in (None, "atomic", "granular"):
@@ -153,7 +188,7 @@ def _list_errors(source: Source, path: str) -> Iterator[FieldError]:
     if keys and list_type != "map":
         detail = "must be map if x-kubernetes-list-map-keys is non-empty"
         where = f"{path}.x-kubernetes-list-type"
-        yield invalid(where, list_type, detail) if list_type else required(where, detail)
+        yield required(where, detail) if list_type is None else invalid(where, list_type, detail)
     if list_type == "map":
         yield from _key_errors(source, keys, path)
 

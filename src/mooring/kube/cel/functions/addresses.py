@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from math import ceil
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
+from mooring.kube.cel.functions.address_errors import why_no_address
 from mooring.kube.cel.functions.model import NO_SUCH_OVERLOAD, STRING_FACTOR, Function, read_argument, size, traversal
 from mooring.kube.cel.values import Cidr, Ip
 from mooring.kube.errors import go_quote
-
-T = TypeVar("T")
 
 IP: Final = "net.IP"
 CIDR: Final = "net.CIDR"
@@ -22,27 +21,8 @@ def _address(text: str) -> IPv4Address | IPv6Address:
     try:
         found = ip_address(text)
     except ValueError:
-        raise ValueError(f"ParseAddr({go_quote(text)}): {_why(text)}") from None
+        raise ValueError(f"ParseAddr({go_quote(text)}): {why_no_address(text)}") from None
     return found
-
-
-def _why(text: str) -> str:
-    if not text or not any(mark in text for mark in ".:"):
-        return "unable to parse IP"
-    if ":" not in text:
-        parts = text.split(".")
-        for part in parts:
-            if not part:
-                return f"IPv4 field must have at least one digit (at {go_quote(text[text.find('..') + 1 :])})"
-            if not part.isdecimal():
-                letter = next(each for each in part if not each.isdecimal())
-                return f"unexpected character (at {go_quote(text[text.index(letter) :])})"
-            if len(part) > 1 and part[0] == "0":
-                return "IPv4 field has octet with leading zero"
-            if int(part) > 255:
-                return "IPv4 field has value >255"
-        return "IPv4 address too short" if len(parts) < 4 else "IPv4 address too long"
-    return "unable to parse IP"
 
 
 def _parse_ip(text: str) -> Ip:
@@ -68,7 +48,9 @@ def _parse_cidr(text: str) -> Cidr:
         found = _address(address)
     except ValueError as error:
         raise ValueError(f"{head}{head}netip.ParsePrefix({quoted}): {error}") from None
-    if not length.isdecimal() or (len(length) > 1 and length[0] == "0"):
+    if isinstance(found, IPv6Address) and found.scope_id is not None:
+        raise ValueError(f"{head}{head}netip.ParsePrefix({quoted}): IPv6 zones cannot be present in a prefix")
+    if not (length.isascii() and length.isdecimal()) or (len(length) > 1 and length[0] == "0"):
         raise ValueError(f"{head}{head}netip.ParsePrefix({quoted}): bad bits after slash: {go_quote(length)}")
     if int(length) > found.max_prefixlen:
         raise ValueError(f"{head}{head}netip.ParsePrefix({quoted}): prefix length out of range")
@@ -97,21 +79,17 @@ def _is_canonical(text: str) -> bool:
     return str(_parse_ip(text).address) == text
 
 
-def _parsed(parse: Callable[[str], T], text: str) -> T:
-    """What is no address inside of a call has no overload, as with Kubernetes."""
-    try:
-        return parse(text)
-    except ValueError:
-        raise ValueError(NO_SUCH_OVERLOAD) from None
-
-
 def _contains_ip(cidr: Cidr, ip: Ip | str) -> bool:
-    found = _parsed(_parse_ip, ip) if isinstance(ip, str) else ip
+    try:
+        found = _parse_ip(ip) if isinstance(ip, str) else ip
+    except ValueError:
+        # As with Kubernetes.
+        raise ValueError(NO_SUCH_OVERLOAD) from None
     return found.address.version == cidr.address.version and found.address in cidr.network
 
 
 def _contains_cidr(cidr: Cidr, other: Cidr | str) -> bool:
-    inner = _parsed(_parse_cidr, other) if isinstance(other, str) else other
+    inner = _parse_cidr(other) if isinstance(other, str) else other
     if inner.address.version != cidr.address.version or inner.length < cidr.length:
         return False
     return inner.network.overlaps(cidr.network)

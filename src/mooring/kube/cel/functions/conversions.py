@@ -8,17 +8,19 @@ from typing import Any, Final
 
 from mooring.kube.cel.functions.model import Function, read_argument
 from mooring.kube.cel.functions.operators import INT64
-from mooring.kube.cel.functions.times import duration_seconds, read_duration, read_timestamp, timestamp_text
+from mooring.kube.cel.functions.times import MOMENTS, duration_seconds, read_duration, read_timestamp, timestamp_text
 from mooring.kube.cel.values import NANOSECONDS, Duration, Timestamp, TypeValue, Uint, type_name
 
 _UINT64: Final = range(2**64)
 _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 _UNSIGNED: Final = re.compile(r"[0-9]+")
 _FLOAT: Final = re.compile(
-    r"[+-]?(?:[0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?|inf|infinity|nan)", re.I
+    r"[+-]?(?:[0-9]+(?:_[0-9]+)*\.?[0-9]*(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?|inf|infinity)|[+]?nan", re.I | re.A
 )
+_HEXADECIMAL: Final = re.compile(r"[+-]?0x[0-9a-f]+(?:\.[0-9a-f]*)?p[+-]?[0-9]+", re.I | re.A)
 # From so many digits on, Go writes an exponent.
 _PLAIN_DIGITS: Final = 6
+NO_TEXT: Final = "invalid UTF-8 in bytes, cannot convert to string"
 _TRUE: Final = ("1", "t", "T", "true", "TRUE", "True")
 _FALSE: Final = ("0", "f", "F", "false", "FALSE", "False")
 
@@ -64,7 +66,10 @@ def _uint_of_int(number: int) -> Uint:
 
 
 def _double_of_text(text: str) -> float:
-    if not _FLOAT.fullmatch(text):
+    if _HEXADECIMAL.fullmatch(text):
+        return float.fromhex(text)
+    # More than there is is an error, infinity by its name is not.
+    if not _FLOAT.fullmatch(text) or (isinf(float(text)) and "n" not in text.lower()):
         raise _unconvertible("double")
     return float(text)
 
@@ -79,7 +84,7 @@ def _text_of_bytes(data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError:
-        raise ValueError("invalid UTF-8 in bytes, cannot convert to string") from None
+        raise ValueError(NO_TEXT) from None
 
 
 def double_text(number: float) -> str:
@@ -105,6 +110,21 @@ def double_text(number: float) -> str:
     return f"{sign}{whole}.{rest}" if rest else f"{sign}{whole}"
 
 
+def duration_of(value: Any) -> Duration:
+    """The declaration takes whole numbers, and the function does not."""
+    if isinstance(value, str):
+        return read_duration(value)
+    raise ValueError("type conversion error from 'int' to 'google.protobuf.Duration'")
+
+
+def timestamp_of(value: Any) -> Timestamp:
+    if isinstance(value, str):
+        return read_timestamp(value)
+    if value * NANOSECONDS not in MOMENTS:
+        raise ValueError("timestamp overflow")
+    return Timestamp(value * NANOSECONDS)
+
+
 def _seconds(moment: int) -> int:
     return int(moment) // NANOSECONDS
 
@@ -125,7 +145,7 @@ CONVERSIONS: Final = (
     Function("double", ("uint",), "double", float),
     Function("double", ("string",), "double", _double_of_text),
     Function("duration", ("duration",), "duration", _same),
-    Function("duration", ("int",), "duration", Duration),
+    Function("duration", ("int",), "duration", duration_of),
     Function("duration", ("string",), "duration", read_duration),
     Function("int", ("int",), "int", _same),
     Function("int", ("double",), "int", _int_of_double),
@@ -142,7 +162,7 @@ CONVERSIONS: Final = (
     Function("string", ("timestamp",), "string", timestamp_text),
     Function("string", ("uint",), "string", lambda number: str(int(number))),
     Function("timestamp", ("timestamp",), "timestamp", _same),
-    Function("timestamp", ("int",), "timestamp", lambda seconds: Timestamp(seconds * NANOSECONDS)),
+    Function("timestamp", ("int",), "timestamp", timestamp_of),
     Function("timestamp", ("string",), "timestamp", read_timestamp),
     Function("uint", ("uint",), "uint", _same),
     Function("uint", ("double",), "uint", _uint_of_double),

@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from math import isinf, isnan
 from typing import Any, Final
 
-from mooring.kube.cel.functions.conversions import double_text
+from mooring.kube.cel.functions.conversions import NO_TEXT, double_text
 from mooring.kube.cel.functions.times import duration_seconds, timestamp_text
 from mooring.kube.cel.values import Duration, Timestamp, TypeValue, Uint, type_name
 from mooring.kube.errors import go_quote
 
-__all__ = ["format_text", "quote"]
+__all__ = ["COMPLAINTS", "clauses", "format_text", "quote"]
 
-_CLAUSE: Final = re.compile(r"%(?:(%)|(?:\.([0-9]*))?(.)?)", re.DOTALL)
+_DIGITS: Final = re.compile(r"[0-9]*", re.ASCII)
+_UNPARSED: Final = "could not parse formatting clause"
+# What verbs say to a value that they do not take.
+COMPLAINTS: Final = {
+    "s": (
+        "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and "
+        "timestamps"
+    ),
+    "d": "decimal clause can only be used on integers",
+    "f": "fixed-point clause can only be used on doubles",
+    "e": "scientific clause can only be used on doubles",
+    "b": "only integers and bools can be formatted as binary",
+    "o": "octal clause can only be used on integers",
+    **dict.fromkeys("xX", "only integers, byte buffers, and strings can be formatted as hex"),
+}
 _PRECISION: Final = 6
 _RAISED: Final = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _ESCAPES: Final = {
@@ -33,30 +48,65 @@ def quote(text: str) -> str:
     return '"' + "".join(_ESCAPES.get(letter, letter) for letter in text) + '"'
 
 
+def clauses(pattern: str, count: int) -> Iterator[str | tuple[str, int]]:
+    """The texts of a pattern and, between them, its verbs with their precision, for so many values. Raises ValueError."""
+    at = used = 0
+    while at < len(pattern):
+        mark = pattern.find("%", at)
+        if mark < 0:
+            yield pattern[at:]
+            return
+        if mark > at:
+            yield pattern[at:mark]
+        at = mark + 1
+        if pattern.startswith("%", at):
+            yield "%"
+            at += 1
+            continue
+        if at == len(pattern):
+            raise ValueError("unexpected end of string")
+        if used == count:
+            raise ValueError(f"index {used} out of range")
+        used += 1
+        precision = _PRECISION
+        if pattern[at] == ".":
+            digits = _DIGITS.match(pattern, at + 1)
+            assert digits is not None
+            at = digits.end()
+            if at == len(pattern):
+                raise ValueError(f"{_UNPARSED}: error while parsing precision: could not find end of precision specifier")
+            if not digits[0]:
+                why = 'error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax'
+                raise ValueError(f"{_UNPARSED}: error while parsing precision: {why}")
+            precision = int(digits[0])
+        verb = pattern[at]
+        if verb not in _VERBS:
+            # Go looks at bytes.
+            shown = chr(verb.encode()[0])
+            raise ValueError(f'{_UNPARSED}: unrecognized formatting clause "{shown}"')
+        yield verb, precision
+        at += 1
+
+
 def format_text(pattern: str, arguments: list[Any]) -> str:
     """Raises ValueError."""
-    at = 0
+    made, used = [], 0
+    for clause in clauses(pattern, len(arguments)):
+        if isinstance(clause, str):
+            made.append(clause)
+        else:
+            made.append(_written(arguments[used], *clause))
+            used += 1
+    return "".join(made)
 
-    def clause(found: re.Match[str]) -> str:
-        nonlocal at
-        if found[1]:
-            return "%"
-        verb = found[3] or ""
-        if not verb:
-            raise ValueError("unexpected end of string")
-        if verb not in _VERBS:
-            raise ValueError(f'could not parse formatting clause: unrecognized formatting clause "{verb}"')
-        if at >= len(arguments):
-            raise ValueError(f"index {at} out of range")
-        value = arguments[at]
-        at += 1
-        precision = int(found[2]) if found[2] else _PRECISION
-        try:
-            return _VERBS[verb](value, precision)
-        except TypeError as error:
-            raise ValueError(f"error during formatting: {error}") from None
 
-    return _CLAUSE.sub(clause, pattern)
+def _written(value: Any, verb: str, precision: int) -> str:
+    try:
+        return _VERBS[verb](value, precision)
+    except TypeError as error:
+        why = str(error)
+        complaint = f"{COMPLAINTS[verb]}, was given {type_name(value)}" if not why else why
+        raise ValueError(f"error during formatting: {complaint}") from None
 
 
 def _text(value: Any, _: int = 0) -> str:
@@ -68,9 +118,12 @@ def _text(value: Any, _: int = 0) -> str:
     if kind is bool:
         return "true" if value else "false"
     if kind is bytes:
-        return bytes(value).decode(errors="replace")
+        try:
+            return bytes(value).decode()
+        except UnicodeDecodeError:
+            raise TypeError(f"could not convert argument {go_quote(NO_TEXT)} to string") from None
     if kind is float:
-        return "Infinity" if value == float("inf") else "-Infinity" if value == float("-inf") else double_text(value)
+        return double_text(value)
     if kind in (int, Uint):
         return str(int(value))
     if kind is Duration:
@@ -82,12 +135,9 @@ def _text(value: Any, _: int = 0) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_inner, value))}]"
     if kind is dict:
-        entries = sorted((_inner(key), _inner(item)) for key, item in value.items())
+        entries = sorted(((_key(key), _inner(item)) for key, item in value.items()), key=lambda entry: entry[0])
         return f"{{{', '.join(f'{key}:{item}' for key, item in entries)}}}"
-    raise TypeError(
-        f"string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, "
-        f"durations, and timestamps, was given {type_name(value)}"
-    )
+    raise TypeError
 
 
 def _inner(value: Any) -> str:
@@ -96,64 +146,74 @@ def _inner(value: Any) -> str:
     if kind is str:
         return go_quote(value)
     if kind is bytes:
-        return f"b{go_quote(value.decode(errors='replace'))}"
+        return f"b{go_quote(_text(value))}"
     if kind is Duration or kind is Timestamp:
         return f'{"duration" if kind is Duration else "timestamp"}("{_text(value)}")'
     if kind is float:
-        return f"{value:.6f}"
-    return f"type({value.name})" if kind is TypeValue else _text(value)
+        return f'"{double_text(value)}"' if isnan(value) or isinf(value) else f"{value:.6f}"
+    try:
+        return _text(value)
+    except TypeError:
+        raise TypeError(f"no formatting function for {type_name(value)}") from None
+
+
+def _key(key: Any) -> str:
+    if key.__class__ in (str, bool, int, Uint):
+        return _inner(key)
+    raise TypeError(f"no formatting function for map key of type {type_name(key)}")
 
 
 def _decimal(value: Any, _: int) -> str:
     if value.__class__ in (int, Uint):
         return str(int(value))
-    if value.__class__ is float and (isnan(value) or isinf(value)):
-        return _text(value)
-    raise TypeError(f"decimal clause can only be used on integers, was given {type_name(value)}")
+    raise TypeError
 
 
 def _fixed(value: Any, precision: int) -> str:
-    return _number(value, f".{precision}f", "fixed-point")
+    return _number(value, f",.{precision}f")
 
 
 def _scientific(value: Any, precision: int) -> str:
-    mantissa, mark, exponent = _number(value, f".{precision}e", "scientific").partition("e")
+    mantissa, mark, exponent = _number(value, f".{precision}e").partition("e")
     return f"{mantissa}\u00d710{exponent.removeprefix('+').translate(_RAISED)}" if mark else mantissa
 
 
-def _number(value: Any, form: str, name: str) -> str:
-    if value.__class__ in (int, Uint, float):
-        number = float(value)
-        return _text(number) if isnan(number) or isinf(number) else f"{number:{form}}"
-    if value in ("NaN", "Infinity", "-Infinity"):
-        return str(value)
-    raise TypeError(f"{name} clause can only be used on doubles, was given {type_name(value)}")
+def _number(value: Any, form: str) -> str:
+    """As people write numbers in English."""
+    if value.__class__ is str and value in _SPECIAL:
+        value = _SPECIAL[value]
+    if value.__class__ is not float:
+        raise TypeError
+    if isnan(value):
+        return "NaN"
+    return ("\u221e" if value > 0 else "-\u221e") if isinf(value) else f"{value:{form}}"
 
 
 def _binary(value: Any, _: int) -> str:
     if value.__class__ in (int, Uint, bool):
         return f"{int(value):b}"
-    raise TypeError(f"only integers and bools can be formatted as binary, was given {type_name(value)}")
+    raise TypeError
 
 
 def _octal(value: Any, _: int) -> str:
     if value.__class__ in (int, Uint):
         return f"{int(value):o}"
-    raise TypeError(f"octal clause can only be used on integers, was given {type_name(value)}")
+    raise TypeError
 
 
 def _hexadecimal(value: Any, _: int) -> str:
     if value.__class__ in (int, Uint):
         return f"{int(value):x}"
-    if isinstance(value, str | bytes):
-        return (value.encode() if isinstance(value, str) else value).hex()
-    raise TypeError(f"only integers, byte buffers, and strings can be formatted as hex, was given {type_name(value)}")
+    if value.__class__ in (str, bytes):
+        return (value.encode() if isinstance(value, str) else bytes(value)).hex()
+    raise TypeError
 
 
 def _upper_hexadecimal(value: Any, precision: int) -> str:
     return _hexadecimal(value, precision).upper()
 
 
+_SPECIAL: Final = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 _VERBS: Final = {
     "s": _text,
     "d": _decimal,

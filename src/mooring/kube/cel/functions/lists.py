@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
+from mooring.kube.cel.functions.operators import add
 from mooring.kube.cel.functions.model import Function, per_item_cost, size
 from mooring.kube.cel.values import CelOptional, Uint, equal
 
@@ -27,16 +28,14 @@ def _extreme(choose: Callable[[List], Any], name: str) -> Callable[[List], Any]:
     return call
 
 
-def _sum(kind: str) -> Callable[[List], Any]:
-    def call(items: List) -> Any:
-        total = sum(items)
-        if kind == "uint":
-            return Uint(total)
-        if kind == "int" and not -(2**63) <= total < 2**63:
-            raise ValueError("integer overflow")
-        return float(total) if kind == "double" else total
-
-    return call
+def _sum(items: List) -> Any:
+    """By the types of what is added: the declarations know them, lists do not."""
+    if not items:
+        return 0
+    total = items[0]
+    for item in items[1:]:
+        total = add(total, item)
+    return total
 
 
 def _index_of(items: List, wanted: Any) -> int:
@@ -121,7 +120,7 @@ LISTS: Final = (
     *(Function("isSorted", (f"list<{kind}>",), "bool", _is_sorted, True, per_item_cost) for kind in _COMPARABLE),
     *(Function("min", (f"list<{kind}>",), kind, _extreme(min, "min"), True, per_item_cost) for kind in _COMPARABLE),
     *(Function("max", (f"list<{kind}>",), kind, _extreme(max, "max"), True, per_item_cost) for kind in _COMPARABLE),
-    *(Function("sum", (f"list<{kind}>",), kind, _sum(kind), True, per_item_cost) for kind in _SUMMABLE),
+    *(Function("sum", (f"list<{kind}>",), kind, _sum, True, per_item_cost) for kind in _SUMMABLE),
     Function("indexOf", ("list<A>", "A"), "int", _index_of, True, per_item_cost),
     Function("lastIndexOf", ("list<A>", "A"), "int", _last_index_of, True, per_item_cost),
     Function("sets.contains", _SETS, "bool", _contains, cost=_pairs),

@@ -7,13 +7,12 @@ from collections.abc import Callable, Sequence
 from math import ceil, isnan
 from typing import Any, Final
 
+from mooring.kube.cel.functions.times import MOMENTS
 from mooring.kube.cel.functions.model import NO_SUCH_OVERLOAD, STRING_FACTOR, Function, read_argument, size
 from mooring.kube.cel.values import CelOptional, Duration, KeyedList, SetList, Timestamp, Uint, equal
 
 INT64: Final = range(-(2**63), 2**63)
 _UINT64: Final = range(2**64)
-# The first and the last nanosecond of the years that RFC 3339 has.
-_MOMENTS: Final = range(-62135596800 * 10**9, 253402300800 * 10**9)
 
 Binary = Callable[[Any, Any], Any]
 
@@ -71,7 +70,7 @@ def _duration(do: Binary) -> Binary:
     def call(one: int, other: int) -> Duration:
         found = do(int(one), int(other))
         if found not in INT64:
-            raise ValueError("duration overflow")
+            raise ValueError("integer overflow")
         return Duration(found)
 
     return call
@@ -80,7 +79,7 @@ def _duration(do: Binary) -> Binary:
 def _timestamp(do: Binary) -> Binary:
     def call(one: int, other: int) -> Timestamp:
         found = do(int(one), int(other))
-        if found not in _MOMENTS:
+        if found not in MOMENTS:
             raise ValueError("timestamp overflow")
         moment = one if isinstance(one, Timestamp) else other
         return Timestamp(found, moment.offset) if isinstance(moment, Timestamp) else Timestamp(found)
@@ -121,8 +120,8 @@ def _item(items: list[Any], index: Any) -> Any:
 
 
 def _value(entries: dict[Any, Any], key: Any) -> Any:
-    if key.__class__ not in _KEYS or (key.__class__ is float and key not in entries):
-        raise ValueError("unsupported key type")
+    if key.__class__ not in _KEYS:
+        raise ValueError(f"invalid qualifier type: types.{key.__class__.__name__.capitalize()}")
     try:
         return entries[key]
     except KeyError:
@@ -180,6 +179,19 @@ def _second(arguments: Sequence[Any], _: Any) -> int:
     return size(arguments[1])
 
 
+def add(one: Any, other: Any) -> Any:
+    """The sum of two values of one type."""
+    if one.__class__ is not other.__class__ or one.__class__ not in _SUMS:
+        raise ValueError(NO_SUCH_OVERLOAD)
+    return _SUMS[one.__class__](one, other)
+
+
+_SUMS: Final[dict[type, Binary]] = {
+    int: _int(operator.add),
+    Uint: _uint(operator.add),
+    float: operator.add,
+    Duration: _duration(operator.add),
+}
 _NUMBERS: Final = ("int", "uint", "double")
 _ORDERED: Final = (
     *((one, other) for one in _NUMBERS for other in _NUMBERS),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from mooring.kube.cel.functions.model import Function
+from mooring.kube.cel.functions.times import MOMENTS
 from mooring.kube.cel.values import CelOptional, Timestamp
 
 
@@ -13,7 +14,10 @@ def _of(value: Any) -> CelOptional:
 
 
 def _of_non_zero(value: Any) -> CelOptional:
-    empty = value is None or (not isinstance(value, CelOptional) and not isinstance(value, Timestamp) and not value)
+    if isinstance(value, Timestamp):
+        empty = int(value) == MOMENTS.start
+    else:
+        empty = value is None or (not isinstance(value, CelOptional) and not value)
     return CelOptional() if empty else _of(value)
 
 
@@ -29,7 +33,8 @@ def _unwrap(optionals: list[Any]) -> list[Any]:
 
 def _insert(entries: dict[Any, Any], key: Any, value: Any) -> dict[Any, Any]:
     if key in entries:
-        raise ValueError(f"insert failed: key {key} already exists")
+        shown = str(key).lower() if key.__class__ is bool else key
+        raise ValueError(f"insert failed: key {shown} already exists")
     # The accumulator of a loop, which nothing else holds.
     entries[key] = value
     return entries

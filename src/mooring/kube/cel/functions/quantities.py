@@ -46,7 +46,8 @@ def _whole(quantity: Quantity) -> int | None:
 
 
 def _as_float(quantity: Quantity) -> float:
-    return float(f"{quantity.mantissa}e{quantity.exponent}")
+    # As it comes out when two numbers of 64 bits are multiplied.
+    return float(quantity.mantissa) * float(f"1e{quantity.exponent}")
 
 
 def _sign(quantity: Quantity) -> int:

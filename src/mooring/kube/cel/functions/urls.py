@@ -15,7 +15,9 @@ _SCHEME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*")
 _BAD_ESCAPE: Final = re.compile(r"%(?![0-9a-fA-F]{2}).{0,2}", re.DOTALL)
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _PORT: Final = re.compile(r"(?::[0-9]*)?")
-_BAD_IN_HOST: Final = re.compile(r"[ <>\"\\^`{}|]")
+_BAD_IN_HOST: Final = re.compile(r"[ #\\^`{}|]")
+# Letters of ASCII are written as they are.
+_BAD_HOST_ESCAPE: Final = re.compile(r"%(?![89a-fA-F][0-9a-fA-F]|25).{0,2}", re.DOTALL)
 
 
 def parse_url(text: str) -> Url:
@@ -29,7 +31,8 @@ def parse_url(text: str) -> Url:
     if _CONTROL.search(text):
         raise ValueError(f"parse {go_quote(text)}: net/url: invalid control character in URL")
     scheme, rest = _scheme(text, wrong)
-    rest, _, _ = rest.partition("#")
+    if text == "*":
+        return Url(text, "", "", "", "", "*", ())
     rest, _, query = rest.partition("?")
     if not rest.startswith("/"):
         if scheme:
@@ -73,12 +76,12 @@ def _check_host(host: str, wrong: object) -> None:
         port = host[end + 1 :]
     else:
         _, colon, number = host.rpartition(":")
-        port = colon + number
+        port = colon + number if colon else ""
     if not _PORT.fullmatch(port):
         raise wrong(f"invalid port {go_quote(port)} after host")
     if found := _BAD_IN_HOST.search(host):
         raise wrong(f"invalid character {go_quote(found[0])} in host name")
-    if found := _BAD_ESCAPE.search(host):
+    if found := _BAD_HOST_ESCAPE.search(host):
         raise wrong(f"invalid URL escape {go_quote(found[0])}")
 
 

@@ -7,7 +7,7 @@ on the largest object that the schema lets in: its author gets to know it, not t
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -15,12 +15,12 @@ from mooring.kube.cel.estimates.ranges import UNLIMITED
 from mooring.kube.cel.rules.compiled import CompiledRule, compile_rule
 from mooring.kube.cel.rules.costs import RuleCosts
 from mooring.kube.cel.rules.extents import children_at_most, extent_of
-from mooring.kube.cel.rules.paths import read_path
+from mooring.kube.cel.rules.paths import Fields, read_path
 from mooring.kube.cel.rules.types import schema_type
 from mooring.kube.errors import FieldError, internal, invalid, not_supported, required
 from mooring.kube.schemas.model import Schema
 
-__all__ = ["rule_errors"]
+__all__ = ["form_errors", "rule_errors"]
 
 _REASONS: Final = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
 _KEPT_SCHEMAS: Final = 64
@@ -37,6 +37,34 @@ def rule_errors(schema: Schema, path: str, *, kept: bool = False) -> tuple[Field
     check = _Check(RuleCosts(kept=kept))
     check.node(schema, _Place(path, resource=True, uncorrelated="", occurrences=1))
     return (*check.forms, *check.expressions, *check.costs.total_errors(path))
+
+
+def form_errors(source: Mapping[str, Any], path: str) -> Iterator[FieldError]:
+    """What is wrong with how rules are written in a schema that is refused anyway, so that none is compiled."""
+    fields = _Source(source)
+    for name, child in (source.get("properties") or {}).items():
+        yield from form_errors(child, f"{path}.properties[{name}]")
+    for name in ("additionalProperties", "items"):
+        if isinstance(source.get(name), Mapping):
+            yield from form_errors(source[name], f"{path}.{name}")
+    for index, rule in enumerate(source.get("x-kubernetes-validations") or ()):
+        yield from _form(rule, fields, f"{path}.x-kubernetes-validations[{index}]")
+
+
+class _Source:
+    """A schema as it was sent, whose fields can be looked up."""
+
+    def __init__(self, source: Mapping[str, Any]) -> None:
+        self._source = source
+
+    @property
+    def properties(self) -> dict[str, _Source]:
+        return {name: _Source(child) for name, child in (self._source.get("properties") or {}).items()}
+
+    @property
+    def additional_properties(self) -> _Source | None:
+        found = self._source.get("additionalProperties")
+        return _Source(found) if isinstance(found, Mapping) else None
 
 
 class _Place(NamedTuple):
@@ -69,36 +97,12 @@ class _Check:
             uncorrelated = place.uncorrelated or ("" if schema.list_type == "map" else path)
             self._child(schema.items, below._replace(path=f"{path}.items", uncorrelated=uncorrelated))
         for index, rule in enumerate(schema.validations):
-            self._form(rule, schema, f"{path}.x-kubernetes-validations[{index}]")
+            self.forms += _form(rule, schema, f"{path}.x-kubernetes-validations[{index}]")
         if schema.validations and len(self.forms) == before:
             self._compile(schema, place)
 
     def _child(self, schema: Schema, place: _Place) -> None:
         self.node(schema, place._replace(resource=schema.embedded_resource))
-
-    def _form(self, rule: Mapping[str, Any], schema: Schema, path: str) -> None:
-        errors = self.forms
-        text, message = rule.get("rule") or "", rule.get("message") or ""
-        if not text.strip():
-            errors.append(required(f"{path}.rule", "rule is not specified"))
-        elif message and not message.strip():
-            errors.append(invalid(f"{path}.message", message, "must be non-empty if specified"))
-        elif _BREAK.search(message.strip()):
-            errors.append(invalid(f"{path}.message", message, "must not contain line breaks"))
-        elif _BREAK.search(text.strip()) and not message.strip():
-            detail = "message must be specified if rule contains line breaks"
-            errors.append(required(f"{path}.message", detail))
-        expression, reason, field = rule.get("messageExpression") or "", rule.get("reason"), rule.get("fieldPath") or ""
-        if expression and not expression.strip():
-            errors.append(required(f"{path}.messageExpression", "messageExpression must be non-empty if specified"))
-        if reason is not None and reason not in _REASONS:
-            errors.append(not_supported(f"{path}.reason", reason, _REASONS))
-        if field and not field.strip():
-            errors.append(invalid(f"{path}.fieldPath", field, "must be non-empty if specified"))
-        if _BREAK.search(field):
-            errors.append(invalid(f"{path}.fieldPath", field, "must not contain line breaks"))
-        if field and read_path(field, schema) is None:
-            errors.append(invalid(f"{path}.fieldPath", field, "must be a valid path"))
 
     def _compile(self, schema: Schema, place: _Place) -> None:
         kind = schema_type(schema, "selfType", resource=place.resource)
@@ -134,6 +138,30 @@ class _Check:
         elif rule.get("optionalOldSelf") is not None:
             detail = "may not be set if oldSelf is not used in rule"
             errors.append(invalid(f"{path}.optionalOldSelf", rule["optionalOldSelf"], detail))
+
+
+def _form(rule: Mapping[str, Any], schema: Fields, path: str) -> Iterator[FieldError]:
+    text, message = rule.get("rule") or "", rule.get("message") or ""
+    if not text.strip():
+        yield required(f"{path}.rule", "rule is not specified")
+    elif message and not message.strip():
+        yield invalid(f"{path}.message", message, "must be non-empty if specified")
+    elif _BREAK.search(message.strip()):
+        yield invalid(f"{path}.message", message, "must not contain line breaks")
+    elif _BREAK.search(text.strip()) and not message.strip():
+        detail = "message must be specified if rule contains line breaks"
+        yield required(f"{path}.message", detail)
+    expression, reason, field = rule.get("messageExpression") or "", rule.get("reason"), rule.get("fieldPath") or ""
+    if expression and not expression.strip():
+        yield required(f"{path}.messageExpression", "messageExpression must be non-empty if specified")
+    if reason is not None and reason not in _REASONS:
+        yield not_supported(f"{path}.reason", reason, _REASONS)
+    if field and not field.strip():
+        yield invalid(f"{path}.fieldPath", field, "must be non-empty if specified")
+    if _BREAK.search(field):
+        yield invalid(f"{path}.fieldPath", field, "must not contain line breaks")
+    if field and read_path(field, schema) is None:
+        yield invalid(f"{path}.fieldPath", field, "must be a valid path")
 
 
 def _shown(rule: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Mapping
+from typing import Final, Protocol
 
-from mooring.kube.schemas.model import Schema
+__all__ = ["Fields", "read_path"]
 
-__all__ = ["read_path"]
+
+class Fields(Protocol):
+    """What a path leads through: a schema, or what may become one."""
+
+    @property
+    def properties(self) -> Mapping[str, Fields]: ...
+
+    @property
+    def additional_properties(self) -> Fields | None: ...
+
 
 _TOKEN: Final = re.compile(r"'(?:[^'\\]|\\.)*'|[.\[\]]|[^.\[\]']+")
 _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPED: Final = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "'": "'", "\\": "\\"}
 
 
-def read_path(path: str, schema: Schema) -> str | None:
+def read_path(path: str, schema: Fields) -> str | None:
     """The path as errors write it, or None where it leads to no field of the schema."""
     tokens = _TOKEN.findall(path)
     if "".join(tokens) != path or not tokens:

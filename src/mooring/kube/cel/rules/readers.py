@@ -75,7 +75,7 @@ def _object(schema: Schema) -> Reader | None:
         if key == "metadata" and child.builtin:
             continue
         written, reader = escape(key), reader_of(child)
-        if reader is not None or written not in (key, None):
+        if reader is not None or child.nullable or written not in (key, None):
             changed[key] = (written or key, reader or _same)
     if not changed:
         return None
@@ -84,7 +84,9 @@ def _object(schema: Schema) -> Reader | None:
         made = {}
         for key, item in value.items():
             name, reader = changed.get(key, (key, _same))
-            made[name] = reader(item)
+            # A field that is null is not there.
+            if item is not None:
+                made[name] = reader(item)
         return made
 
     return read

@@ -1,0 +1,1 @@
+"""Drawn expressions, definitions, applies and values, and what a real API server says to them."""
