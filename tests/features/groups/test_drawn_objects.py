@@ -5,7 +5,7 @@ from __future__ import annotations
 from mooring.kube.objects import Object
 from mooring.testing.groups import leader_pod, leader_worker_set, worker_pod
 from tests.features.drawn import Change, World
-from tests.features.golden import same_as_recorded
+from tests.support.golden import same_as_recorded
 
 P = "leaderworkerset.sigs.k8s.io/"
 TPU = {"containers": [{"name": "main", "image": "x", "resources": {"limits": {"google.com/tpu": 4}}}]}

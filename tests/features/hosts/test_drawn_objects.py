@@ -15,7 +15,7 @@ from mooring.testing.hosts import (
     installer_template,
 )
 from tests.features.drawn import World
-from tests.features.golden import same_as_recorded
+from tests.support.golden import same_as_recorded
 
 AUTHORITY = base64.b64encode(b"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n").decode()
 CLAIM: Object = {

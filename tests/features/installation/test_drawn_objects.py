@@ -5,7 +5,7 @@ from __future__ import annotations
 from mooring.kube.objects import Object
 from mooring.testing.installations import helm_chart, installation
 from tests.features.drawn import World
-from tests.features.golden import same_as_recorded
+from tests.support.golden import same_as_recorded
 
 
 def whole_objects() -> dict[str, Object]:

@@ -9,7 +9,7 @@ from mooring.testing.hosts import machine_cluster
 from mooring.testing.machines import machine, machine_deployment, machine_set, machine_template
 from mooring.testing.scaled_pools import scaled_pool
 from tests.features.drawn import World
-from tests.features.golden import same_as_recorded
+from tests.support.golden import same_as_recorded
 
 TAINT = {"key": "gpu", "value": "h200", "effect": "NoSchedule", "propagation": "Always"}
 

@@ -6,7 +6,7 @@ from mooring.kube.objects import Object
 from mooring.testing.builders import node
 from mooring.testing.notebooks import notebook_job
 from tests.features.drawn import World
-from tests.features.golden import same_as_recorded
+from tests.support.golden import same_as_recorded
 from tests.features.notebooks.objects import node_affinity, sample
 
 

@@ -7,7 +7,7 @@ import pytest
 from mooring.kube.objects import Object
 from mooring.testing.workspaces import A100, gpu_node, workspace
 from tests.features.drawn import World
-from tests.features.golden import same_as_recorded
+from tests.support.golden import same_as_recorded
 from tests.features.workspaces.town import PROVISIONING
 
 CONFIG = {"inference_config.yaml": "vllm:\n  max-model-len: 8192\n  gpu-memory-utilization: 0.9\n"}
