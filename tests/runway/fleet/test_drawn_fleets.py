@@ -24,6 +24,7 @@ from tests.runway.fleet.objects import raw
 from tests.support.golden import same_as_recorded
 
 FLEETS: Final = 60
+COUNTS: Final = {"totalCells": 4, "matchedCells": 3, "mismatchedCells": 1}
 CREATED: Final = "2026-01-01T00:00:00Z"
 WORKLOADS: Final = {
     "Deployment": "apps/v1", "ReplicaSet": "apps/v1", "StatefulSet": "apps/v1", "DaemonSet": "apps/v1", "Job": "batch/v1",
@@ -201,7 +202,7 @@ def drawn_job(dice: random.Random) -> Object:
     status: Object = {"results": results[: dice.randint(0, 4)], "phase": dice.choice(("", "Running", "Succeeded"))}
     if dice.random() < 0.5:
         status |= {"startTime": CREATED, "completionTime": CREATED, "message": "done", "retryCount": 2}
-        status |= {"validationPodName": "p", "comparisonResult": {"strategy": "exact", "result": dice.choice(("matched", "failed"))}}
+        status |= {"validationPodName": "p", "comparisonResult": {"strategy": "exact", "result": dice.choice(("matched", "failed")), **COUNTS}}
     git = {"url": "https://git.example.com/a.git", "ref": "main"}
     spec = {"notebook": {"git": git, "path": "a.ipynb"}, "podConfig": {"containerImage": "x"}}
     return {"metadata": {"name": "j", "namespace": "team"}, "spec": spec, "status": status}
