@@ -24,11 +24,17 @@ def same_as_recorded(name: str, found: Mapping[str, str]) -> None:
     if os.environ.get("MOORING_UPDATE_GOLDEN"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(lzma.compress(json.dumps(found, indent=0).encode(), preset=9))
-    recorded: dict[str, str] = json.loads(lzma.decompress(path.read_bytes()))
-    other = [case for case in {**recorded, **found} if recorded.get(case) != found.get(case)]
-    told = [f"{case}\n{_difference(recorded.get(case, ''), found.get(case, ''))}" for case in other[:SHOWN]]
-    assert not other, f"{len(other)} of {len(recorded)} cases differ from {path.name}\n\n" + "\n\n".join(told)
-    assert [*found] == [*recorded], "the cases come in another order"
+    before = recorded(name)
+    other = [case for case in {**before, **found} if before.get(case) != found.get(case)]
+    told = [f"{case}\n{_difference(before.get(case, ''), found.get(case, ''))}" for case in other[:SHOWN]]
+    assert not other, f"{len(other)} of {len(before)} cases differ from {path.name}\n\n" + "\n\n".join(told)
+    assert [*found] == [*before], "the cases come in another order"
+
+
+def recorded(name: str) -> dict[str, str]:
+    """Answers by their cases."""
+    found: dict[str, str] = json.loads(lzma.decompress((RECORDED / f"{name}.xz").read_bytes()))
+    return found
 
 
 def _difference(before: str, now: str) -> str:
