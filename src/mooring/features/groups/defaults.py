@@ -16,6 +16,8 @@ __all__ = ["default_leader_worker_set"]
 def default_leader_worker_set(obj: Object) -> Object:
     """The object with its defaults; the parts that have them already are shared with the one given."""
     spec = obj.get("spec")
+    if spec is None:
+        spec = {}
     if not isinstance(spec, dict):
         return obj
     filled = {**spec}

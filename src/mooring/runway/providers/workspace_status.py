@@ -18,12 +18,10 @@ from mooring.runway.providers.pod_templates import BASE_IMAGE, PREMADE_IMAGES, V
 __all__ = ["workspace_deployment"]
 
 _SERVICE_PORT: Final = 80
+# Every other one is Pending, unless conditions say more.
 _PHASES: Final[dict[str, Phase]] = {
     "running": "Running",
     "ready": "Running",
-    "pending": "Pending",
-    "waiting": "Pending",
-    "creating": "Pending",
     "deploying": "Deploying",
     "provisioning": "Deploying",
     "failed": "Failed",

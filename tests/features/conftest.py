@@ -1,0 +1,44 @@
+"""Every story of a feature is traced, and held to what was recorded of it (`tests.features.traces`)."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+
+from mooring.testing.decisions import OBSERVERS
+from tests.features.traces import Trace, difference, record, recorded, told_by
+
+# These play one story a hundred times over, with faults that are drawn.
+REPEATED = ("test_crashes.py", "test_disturbed.py", "test_one_host_one_machine.py")
+_UPDATED: dict[str, dict[str, str]] = defaultdict(dict)
+_recorded = cache(recorded)
+
+
+@pytest.fixture(autouse=True)
+def told_as_recorded(request: pytest.FixtureRequest) -> Iterator[None]:
+    file, _, name = request.node.nodeid.partition("::")
+    if file.endswith(REPEATED) or hasattr(request.function, "hypothesis"):
+        yield
+        return
+    trace = Trace()
+    OBSERVERS.append(trace)
+    try:
+        yield
+    finally:
+        OBSERVERS.remove(trace)
+    if os.environ.get("MOORING_UPDATE_GOLDEN"):
+        _UPDATED[file][name] = "\n".join(trace.lines)
+        return
+    before = _recorded(told_by(file)).get(name)
+    assert before is None or not (told := difference(before, trace.lines)), told
+
+
+def pytest_sessionfinish() -> None:
+    for file, traces in _UPDATED.items():
+        kept = {name: trace for name, trace in {**recorded(told_by(file)), **traces}.items() if trace}
+        if kept:
+            record(told_by(file), kept)
