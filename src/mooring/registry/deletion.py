@@ -58,7 +58,10 @@ def delete(
     if resource.store == DEFINITIONS and "deletionTimestamp" not in metadata:
         base = marked_for_cleaning(old, options.stamp)
     finalizers = base["metadata"].get("finalizers", [])
-    wanted = finalizers if core.strategy(resource).unsupported_gc else _finalizers(finalizers, propagation)
+    strategy = core.strategy(resource)
+    if propagation is None and strategy.orphans and _FOREGROUND not in finalizers:
+        propagation = "Orphan"
+    wanted = finalizers if strategy.unsupported_gc else _finalizers(finalizers, propagation)
     if new_metadata is None and not wanted:
         if resource.store == "pods":
             return _remove_marked(core, resource, {**old, "metadata": _marked(metadata, options)}, old, options)

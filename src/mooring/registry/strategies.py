@@ -74,6 +74,7 @@ class Strategy:
     keeps_status    whether a status given at creation is kept although there is a sub-resource for it
     checks_metadata whether `validate` looks at metadata too
     metadata_last   whether metadata are looked at only when there is nothing else to say
+    orphans         whether dependents stay when who deletes an object of the kind says nothing of them
     unsupported_gc  whether dependents never matter when an object of the kind is deleted
     """
 
@@ -94,5 +95,6 @@ class Strategy:
     keeps_status: bool = False
     checks_metadata: bool = False
     metadata_last: bool = False
+    orphans: bool = False
     unsupported_gc: bool = False
     update_is_whole: bool = False

@@ -35,7 +35,7 @@ def compared(server: Server, live: Mapping[str, Any], recorded: Sequence[Recorde
             wanted["object"] = changed(objects[request.of, reference(request)], wanted.pop("differs"))
         elif "object" in wanted and not request.changes and not request.below and not request.within:
             objects[request.of, request.do] = copy.deepcopy(wanted["object"])
-        yield each, list(_lines(wanted, shown(send(server, request, live))))
+        yield each, list(_lines(wanted, shown(send(server, request, live), request.below)))
 
 
 def _lines(wanted: dict[str, Any], found: dict[str, Any]) -> Iterator[str]:

@@ -20,7 +20,7 @@ _OPTIONS: list[Any] = [
     {"orphanDependents": True}, {"orphanDependents": False}, {"orphanDependents": True, "propagationPolicy": "Orphan"},
     {"gracePeriodSeconds": 0}, {"gracePeriodSeconds": 1}, {"gracePeriodSeconds": -1}, {"gracePeriodSeconds": 50}, {"gracePeriodSeconds": "x"},
     {"preconditions": {"uid": _UID}}, {"preconditions": {"resourceVersion": "1"}}, {"preconditions": {"uid": _UID, "resourceVersion": "1"}}, {"preconditions": {}},
-    {"dryRun": ["All"]}, {"dryRun": ["Some"]}, {"kind": "DeleteOptions", "apiVersion": "v1"}, {"kind": "Pod", "apiVersion": "v1"}, {"ignoreStoreReadErrorWithClusterBreakingPotential": True},
+    {"dryRun": ["Some"]}, {"kind": "DeleteOptions", "apiVersion": "v1"}, {"kind": "Pod", "apiVersion": "v1"}, {"ignoreStoreReadErrorWithClusterBreakingPotential": True},
 ]  # fmt: skip
 _SCALED = ("deployment", "replicaset", "statefulset", "replicationcontroller")
 _RESIZED = ("pod-running", "pod-containers", "pod-plain", "pod-placed")
@@ -51,7 +51,8 @@ def extras(name: str, draw: random.Random) -> Iterator[Drawn]:
     """All that are about one object."""
     obj = objects()[name]
     chosen = _OPTIONS if name in ("pod-plain", "job-plain", "configmap", "deployment") else [{}, *draw.sample(_OPTIONS[1:], 5)]
-    yield from (Drawn(name, "delete", [["", each]]) for each in chosen)
+    # A body counts instead of the query.
+    yield from (Drawn(name, "delete", [["", {"dryRun": ["All"], **each}]]) for each in chosen)
     if name in _SCALED:
         yield from _scales(name)
     if obj["kind"] == "Pod":
@@ -150,7 +151,7 @@ def _by_nodes(name: str, obj: Any) -> Iterator[Drawn]:
         yield Drawn(name, "create", [], by=NODE)
         yield Drawn(name, "create", [named], by=NODE)
         yield Drawn(name, "merge", [["metadata/labels", {"a": "b"}]], by=NODE)
-        yield Drawn(name, "delete", [["", {}]], by=NODE)
+        yield Drawn(name, "delete", [["", {"dryRun": ["All"]}]], by=NODE)
     if name.startswith("resourceslice"):
         yield Drawn(name, "create", [["spec/nodeName", "drawn-node"]], by=NODE)
     if name == "node":

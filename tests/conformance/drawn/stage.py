@@ -19,6 +19,7 @@ NAMESPACE = "drawn"
 # What cannot be there twice has other names where it stands.
 _STANDING: dict[str, list[Change]] = {
     "service": [
+        ["metadata/name", "service-stands"],
         ["spec/clusterIP", "10.96.0.78"], ["spec/clusterIPs", ["10.96.0.78"]], ["spec/healthCheckNodePort", 30789],
         ["spec/ports/0/nodePort", 30787], ["spec/ports/1/nodePort", 30788],
     ],
@@ -28,7 +29,7 @@ _STANDING: dict[str, list[Change]] = {
     ],
     "apiservice": [["metadata/name", "v1.stands.example.com"], ["spec/group", "stands.example.com"]],
     "ipaddress": [["metadata/name", "10.60.0.6"]],
-    "servicecidr": [["metadata/name", "servicecidr-stands"], ["spec/cidrs", ["10.61.0.0/16", "fd61::/64"]]],
+    "servicecidr": [["metadata/name", "servicecidr-stands"], ["spec/cidrs", ["fd61::/64"]]],
     "pod-host": [["metadata/name", "pod-host-stands"], ["spec/containers/0/ports/0/hostPort", 8081], ["spec/containers/0/ports/0/containerPort", 8081]],
 }  # fmt: skip
 
@@ -111,7 +112,7 @@ def _made(server: Server, obj: Any) -> Any:
 
 
 def _sent(server: Server, method: str, path: str, body: Any, content: str = JSON) -> Reply:
-    reply = server.send(method, path, json.dumps(body).encode(), content)
+    reply = server.send(method, path, json.dumps(body, separators=(",", ":")).encode(), content)
     if reply.code >= 300:
         raise ValueError(f"{method} {path} got {reply.code}: {reply.body}")
     return reply

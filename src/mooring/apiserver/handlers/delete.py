@@ -20,17 +20,25 @@ __all__ = ["delete", "delete_collection"]
 
 # Objects of a collection that are deleted between two chances for other requests: two or three milliseconds.
 _SLICE_DELETIONS: Final = 100
+_PODS_STAY: Final = (
+    "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set "
+    "propagationPolicy=Orphan to suppress this warning"
+)
 # Kinds whose deletion kube-apiserver answers with the object; for others it answers with a Status.
 _SHOWN_WHEN_GONE: Final = frozenset(
     {
         "csidrivers.storage.k8s.io",
         "csinodes.storage.k8s.io",
+        "deviceclasses.resource.k8s.io",
         "namespaces",
         "persistentvolumeclaims",
         "persistentvolumes",
         "pods",
         "podtemplates",
+        "resourceclaims.resource.k8s.io",
+        "resourceclaimtemplates.resource.k8s.io",
         "resourcequotas",
+        "resourceslices.resource.k8s.io",
         "serviceaccounts",
         "services",
         "storageclasses.storage.k8s.io",
@@ -44,6 +52,8 @@ async def delete(context: Context, call: Call) -> Response:
     options = await _options(call)
     resource, name = call.resource, call.target.name
     now = context.clock()
+    if resource.store == "jobs.batch" and options.propagation is None:
+        call.warnings.append(_PODS_STAY)
 
     def attempt() -> Object:
         return context.registry.delete(
@@ -74,7 +84,9 @@ async def delete(context: Context, call: Call) -> Response:
 def _waits(context: Context, call: Call, gone: Object, options: DeleteOptions) -> bool:
     """Whether the object still exists with a deletionTimestamp, waiting for finalizers or grace."""
     if options.dry_run:
-        return "deletionTimestamp" in gone["metadata"]
+        metadata = gone["metadata"]
+        waits = metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds")
+        return "deletionTimestamp" in metadata and bool(waits)
     return context.registry.has(call.resource, call.namespace, call.target.name, uid=gone["metadata"]["uid"])
 
 

@@ -87,8 +87,11 @@ def delete_options(request: HttpRequest, body: Any) -> DeleteOptions:
 
 def delete_options_of(given: Any) -> DeleteOptions:
     """The options that a DeleteOptions object states."""
-    if not isinstance(given, dict) or given.get("kind") not in (None, "", "DeleteOptions"):
+    if not isinstance(given, dict):
         raise BadRequestError("decoded object cannot be converted to DeleteOptions")
+    if given.get("kind") not in (None, "", "DeleteOptions"):
+        named = f"{go_json(given['kind'])} is registered for version {go_json(given.get('apiVersion', ''))}"
+        raise BadRequestError(f'no kind {named} in scheme "pkg/runtime/scheme.go:111"')
     grace = _typed(given, "gracePeriodSeconds", int)
     orphans = _typed(given, "orphanDependents", bool)
     propagation = _typed(given, "propagationPolicy", str)
@@ -133,8 +136,16 @@ def _from_query(request: HttpRequest) -> Object:
     return found
 
 
+_GO_WORDS: Final[dict[type, str]] = {bool: "bool", str: "string", list: "array", dict: "object"}
+_GO_TYPES: Final[dict[type, str]] = {
+    bool: "bool", int: "int64", str: "string", list: "[]string", dict: "v1.Preconditions"
+}  # fmt: skip
+
+
 def _typed(given: Object, name: str, wanted: type) -> Any:
     value = given.get(name)
     if value is None or (isinstance(value, wanted) and not (wanted is int and isinstance(value, bool))):
         return value
-    raise BadRequestError(f"DeleteOptions cannot be read: {name} is {go_json(value)} and must be a {wanted.__name__}")
+    found = next((word for kind, word in _GO_WORDS.items() if isinstance(value, kind)), "number")
+    text = f"json: cannot unmarshal {found} into Go struct field DeleteOptions.{name} of type {_GO_TYPES[wanted]}"
+    raise BadRequestError(text)

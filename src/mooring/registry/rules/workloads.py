@@ -81,6 +81,7 @@ WORKLOADS: Final[Mapping[str, Strategy]] = {
         warn=warnings.template_warnings,
         validate_status=batch_status.validate_job_status,
         validate_update=batch_validation.validate_job_update,
+        orphans=True,
         intent=spec_of,
     ),
     "cronjobs.batch": Strategy(
