@@ -13,6 +13,7 @@ __all__ = [
     "is_c_identifier",
     "is_config_map_key",
     "is_decimal_integer",
+    "is_condition_reason",
     "is_dns1035_label",
     "is_dns1123_label",
     "is_dns1123_subdomain",
@@ -22,6 +23,7 @@ __all__ = [
     "is_http_header_name",
     "is_in_range",
     "is_label_value",
+    "is_long_name",
     "is_port_name",
     "is_port_number",
     "is_qualified_name",
@@ -41,6 +43,7 @@ _C_IDENTIFIER_FMT: Final = "[A-Za-z_][A-Za-z0-9_]*"
 _CONFIG_KEY_FMT: Final = "[-._a-zA-Z0-9]+"
 _HEADER_FMT: Final = "[-A-Za-z0-9]+"
 
+_REASON_FMT: Final = "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?"
 _label = re.compile(_LABEL_FMT).fullmatch
 _subdomain = re.compile(_SUBDOMAIN_FMT).fullmatch
 _underscore_subdomain = re.compile(_UNDERSCORE_SUBDOMAIN_FMT).fullmatch
@@ -48,6 +51,7 @@ _dns1035 = re.compile(_DNS1035_FMT).fullmatch
 _key = re.compile(_KEY_FMT).fullmatch
 _value = re.compile(_VALUE_FMT).fullmatch
 _c_identifier = re.compile(_C_IDENTIFIER_FMT).fullmatch
+_reason = re.compile(_REASON_FMT).fullmatch
 _config_key = re.compile(_CONFIG_KEY_FMT).fullmatch
 _header = re.compile(_HEADER_FMT).fullmatch
 _port_charset = re.compile("[-a-z0-9]+").fullmatch
@@ -73,6 +77,11 @@ _DNS1035_TEXT: Final = (
 )
 _KEY_TEXT: Final = (
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
+)
+_REASONS: Final = ("my_name", "MY_NAME", "MyName", "ReasonA,ReasonB", "ReasonA:ReasonB")
+_REASON_TEXT: Final = (
+    "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric "
+    "characters or '_,:', and must end with an alphanumeric character or '_'"
 )
 _VALUE_TEXT: Final = (
     "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', "
@@ -107,6 +116,17 @@ def is_dns1123_label(value: str) -> list[str]:
 
 def is_dns1123_subdomain(value: str) -> list[str]:
     return _subdomain_errors(value, "characters")
+
+
+def is_condition_reason(value: str) -> list[str]:
+    if _reason(value):
+        return []
+    return [_pattern_text(_REASON_TEXT, _REASON_FMT, *_REASONS)]
+
+
+def is_long_name(value: str, *, prefix: bool = False) -> list[str]:
+    """The rule for names of the kinds whose rules upstream declares: the same, told in bytes."""
+    return _subdomain_errors(_mask_trailing_dash(value) if prefix else value, "bytes")
 
 
 def _subdomain_errors(value: str, unit: str) -> list[str]:
@@ -263,8 +283,8 @@ def is_decimal_integer(value: str) -> list[str]:
     return ["must be a valid decimal integer in canonical form" if value else "must be non-empty"]
 
 
-def path_segment_texts(value: str) -> list[str]:
-    """What is wrong with a name that only must not break a URL."""
-    if value in (".", ".."):
+def path_segment_texts(value: str, *, prefix: bool = False) -> list[str]:
+    """What is wrong with a name that only must not break a URL, or with the beginning of one."""
+    if value in (".", "..") and not prefix:
         return [f"may not be '{value}'"]
     return [f"may not contain '{char}'" for char in "/%" if char in value]

@@ -78,6 +78,9 @@ def merge(
     if same and resource.custom:
         # To Python 1 and true are the same, and a change from one to the other would be lost. Typed kinds tell later.
         same = equal(body(given), body(current))
+    if same and was.get("labels") and not metadata.get("labels"):
+        # Some kinds take theirs from the template of their pods again.
+        same = False
     if same:
         new = {**current, "metadata": metadata}
     else:
@@ -143,7 +146,7 @@ def _take_over(core: Core, resource: Resource, metadata: Object, was: Object, na
         raise BadRequestError(f"the name of the object ({name} based on URL) was undeterminable: name must be provided")
     if given_name != name:
         raise BadRequestError(f"the name of the object ({given_name}) does not match the name on the URL ({name})")
-    if metadata.get("namespace", was.get("namespace")) != was.get("namespace"):
+    if "namespace" in was and metadata.get("namespace", was["namespace"]) != was["namespace"]:
         raise BadRequestError("the namespace of the provided object does not match the namespace sent on the request")
     version = metadata.get("resourceVersion", "")
     if version not in ("", "0"):
@@ -167,7 +170,7 @@ def _take_over(core: Core, resource: Resource, metadata: Object, was: Object, na
     if errors:
         # The API checks this twice, and says it as often.
         raise InvalidError(resource.kind, resource.group, name, [*errors, *errors])
-    kept = {key: value for key, value in metadata.items() if key not in SYSTEM and key != "selfLink"}
+    kept = {key: value for key, value in metadata.items() if key not in (*SYSTEM, "namespace", "selfLink")}
     return kept | {key: was[key] for key in ("name", "namespace", *SYSTEM) if key in was}
 
 

@@ -1,10 +1,12 @@
 """The validation of an object that is about to be stored, and its warnings."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from mooring.api.core.validation.meta import STANDARD_FINALIZERS, check_managed_fields, check_metadata
 from mooring.kube.errors import FieldError, forbidden, go_quote, invalid
+from mooring.kube.names import path_segment_texts
 from mooring.kube.objects import Object
 from mooring.kube.schemas import validate
 from mooring.registry.changes import shares_body
@@ -103,7 +105,7 @@ def check_change(
         # The rest was looked at when it was stored.
         check_managed_fields(errors, metadata.get("managedFields") or (), "metadata.managedFields")
     elif metadata != was:
-        _check_metadata(errors, resource, metadata, _any_name)
+        _check_metadata(errors, resource, metadata, partial(_changed_name, strategy))
         if "deletionTimestamp" in was:
             added = [each for each in metadata.get("finalizers", ()) if each not in was.get("finalizers", ())]
             if added:
@@ -147,5 +149,9 @@ def add_warnings(
             options.warnings.append(f"{head}{path} to avoid accidental conflicts with other finalizer writers")
 
 
-def _any_name(name: str, prefix: bool) -> list[str]:
-    return []
+def _changed_name(strategy: Strategy, name: str, prefix: bool) -> list[str]:
+    """A name stays as it is; the prefix that it was made from may change, though nothing comes of it."""
+    if not prefix:
+        return []
+    texts = [] if strategy.update_is_whole else strategy.name_texts(name, True)
+    return [*texts, *(each for each in path_segment_texts(name, prefix=True) if each not in texts)]

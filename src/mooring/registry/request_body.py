@@ -96,6 +96,9 @@ def own_metadata(resource: Resource, obj: Object) -> Object:
         if resource.custom:
             raise UnreadableError(resource, "ObjectMeta", given, obj)
         raise UnreadableError(resource, shape_name(resource.group, resource.version, resource.kind), {"metadata": given})
+    owners = decoded.get("ownerReferences", ())
+    if len(owners) > 1:
+        decoded["ownerReferences"] = [each for index, each in enumerate(owners) if each not in owners[:index]]
     return decoded
 
 

@@ -74,7 +74,6 @@ class Strategy:
     keeps_status    whether a status given at creation is kept although there is a sub-resource for it
     checks_metadata whether `validate` looks at metadata too
     metadata_last   whether metadata are looked at only when there is nothing else to say
-    orphans         whether dependents are left behind where a deletion says nothing about them
     unsupported_gc  whether dependents never matter when an object of the kind is deleted
     orphans         whether dependents stay when an object of the kind is deleted by someone who does not say
     """
@@ -98,5 +97,4 @@ class Strategy:
     metadata_last: bool = False
     orphans: bool = False
     unsupported_gc: bool = False
-    orphans: bool = False
     update_is_whole: bool = False

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from mooring.api.admissionregistration.webhooks import check_conditions, check_rule, check_selectors, default_rules
 from mooring.api.core.validation.meta import check_label_key, check_label_selector
+from mooring.api.core.validation.status import check_conditions as check_status_conditions
 from mooring.kube.errors import Enum, FieldError, duplicate, forbidden, invalid, not_supported, required
 from mooring.kube.names import is_dns1035_label, is_dns1123_subdomain, path_segment_texts
 from mooring.kube.objects import Object
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from mooring.kube.cel.environment import Environment
     from mooring.kube.cel.types import CelType
 
-__all__ = ["default_binding", "default_policy", "validate_binding", "validate_policy"]
+__all__ = ["default_binding", "default_policy", "validate_binding", "validate_policy", "validate_policy_status"]
 
 Errors = list[FieldError]
 
@@ -249,3 +250,9 @@ def _check_reference(errors: Errors, reference: Object, path: str) -> None:
         errors.append(required(f"{path}.parameterNotFoundAction", ""))
     elif action not in _ACTIONS_NOT_FOUND:
         errors.append(not_supported(f"{path}.parameterNotFoundAction", Enum(action), _ACTIONS_NOT_FOUND))
+
+
+def validate_policy_status(new: Object, old: Object) -> list[FieldError]:
+    errors: Errors = []
+    check_status_conditions(errors, new["status"].get("conditions", ()), "status.conditions")
+    return errors

@@ -43,10 +43,14 @@ def validate_deployment_status(new: Object, old: Object) -> list[FieldError]:
     counts = ("observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "availableReplicas")
     _check_counts(errors, status, *counts, "unavailableReplicas", "terminatingReplicas", "collisionCount")
     _check_parts(errors, status, "updatedReplicas", "readyReplicas", "availableReplicas")
-    before, count = old["status"].get("collisionCount"), status.get("collisionCount")
-    if before is not None and (count is None or count < before):
-        errors.append(invalid("status.collisionCount", count, "cannot be decremented"))
+    _check_collisions(errors, status, old["status"])
     return errors
+
+
+def _check_collisions(errors: Errors, status: Object, was: Object) -> None:
+    before, count = was.get("collisionCount"), status.get("collisionCount")
+    if before is not None and (count is None or count < before):
+        errors.append(invalid("status.collisionCount", count or 0, "cannot be decremented"))
 
 
 def validate_replica_set_status(new: Object, old: Object) -> list[FieldError]:
@@ -66,10 +70,12 @@ def validate_stateful_set_status(new: Object, old: Object) -> list[FieldError]:
     _check_counts(errors, status, *counts, "observedGeneration", "collisionCount")
     parts = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
     _check_parts(errors, status, *parts, ready="status.readyReplicas")
+    _check_collisions(errors, status, old["status"])
     return errors
 
 
 def validate_daemon_set_status(new: Object, old: Object) -> list[FieldError]:
     errors: Errors = []
     _check_counts(errors, new["status"], *_OF_DAEMONS)
+    _check_collisions(errors, new["status"], old["status"])
     return errors

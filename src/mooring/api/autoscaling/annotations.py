@@ -32,6 +32,9 @@ class _MetricSource(msgspec.Struct, rename="camel"):
     average_value: Amount = None
     target_average_value: Amount = None
     target_average_utilization: int | None = None
+    current_value: Amount = None
+    current_average_value: Amount = None
+    current_average_utilization: int | None = None
 
 
 class _Metric(msgspec.Struct, rename="camel"):
@@ -71,6 +74,7 @@ class _AutoscalerCondition(msgspec.Struct, rename="camel"):
 
 _TYPES: Final[dict[str, Any]] = {
     METRICS: list[_Metric],
+    CURRENT: list[_Metric],
     CONDITIONS: list[_AutoscalerCondition],
     BEHAVIOR: _ScalingBehavior,
 }

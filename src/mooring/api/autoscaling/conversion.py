@@ -56,6 +56,8 @@ def _to_old(obj: Object) -> Object:
             percent = each["resource"]["current"].get("averageUtilization")
             if percent is not None:
                 status["currentCPUUtilizationPercentage"] = percent
+    if current:
+        added[CURRENT] = _dump([_old_status(each) for each in current])
     if conditions:
         added[CONDITIONS] = _dump(conditions)
     status.setdefault("currentReplicas", 0)
@@ -111,6 +113,35 @@ def _old_metric(metric: Object) -> Object:
     return {"type": kind, name: made}
 
 
+def _old_status(metric: Object) -> Object:
+    kind = metric["type"]
+    name = _small(kind)
+    source = metric.get(name)
+    if source is None:
+        return metric
+    current, identity = source["current"], source.get("metric", {})
+    average: Object = {"currentAverageValue": current.get("averageValue", "0")}
+    if name in ("resource", "containerResource"):
+        made: Object = {"name": source["name"]}
+        _move(current, made, averageUtilization="currentAverageUtilization")
+        made |= average
+        _move(source, made, container="container")
+    elif name == "pods":
+        made = {"metricName": identity["name"], **average}
+        _move(identity, made, selector="selector")
+    elif name == "object":
+        made = {"target": source["describedObject"], "metricName": identity["name"]}
+        made["currentValue"] = current.get("value", "0")
+        _move(identity, made, selector="selector")
+        _move(current, made, averageValue="averageValue")
+    else:
+        made = {"metricName": identity["name"]}
+        _move(identity, made, selector="metricSelector")
+        made["currentValue"] = current.get("value", "0")
+        _move(current, made, averageValue="currentAverageValue")
+    return {"type": kind, name: made}
+
+
 def _move(source: Object, made: Object, **names: str) -> None:
     for name, other in names.items():
         if name in source:
@@ -135,6 +166,8 @@ def _to_new(obj: Object) -> Object:
     if percent is not None:
         current = {"name": "cpu", "current": {"averageUtilization": percent}}
         status["currentMetrics"] = [{"type": "Resource", "resource": current}]
+    if told := read_annotation(metadata, CURRENT):
+        status["currentMetrics"] = [_new_status(each) for each in told]
     if conditions := read_annotation(metadata, CONDITIONS):
         status["conditions"] = conditions
     if not status.get("currentReplicas"):
@@ -187,6 +220,28 @@ def _new_metric(metric: Object) -> Object:
         made["target"] = {"type": "AverageValue", "averageValue": average}
     else:
         made["target"] = {"type": "Value", "value": source.get("targetValue") or "0"}
+    if name == "object":
+        made["describedObject"] = source.get("target") or {}
+    return {"type": kind, name: made}
+
+
+def _new_status(metric: Object) -> Object:
+    kind = metric.get("type") or ""
+    name = _small(kind)
+    if name not in _SOURCES:
+        return {"type": kind}
+    source = metric.get(name) or {}
+    current: Object = {}
+    made: Object = {"current": current}
+    average = "averageValue" if name == "object" else "currentAverageValue"
+    _move(source, current, **{"currentAverageUtilization": "averageUtilization", average: "averageValue"})
+    if name in ("resource", "containerResource"):
+        made["name"] = source.get("name") or ""
+        _move(source, made, container="container")
+        return {"type": kind, name: made}
+    made["metric"] = {"name": source.get("metricName") or ""}
+    _move(source, made["metric"], **{"metricSelector" if name == "external" else "selector": "selector"})
+    _move(source, current, currentValue="value")
     if name == "object":
         made["describedObject"] = source.get("target") or {}
     return {"type": kind, name: made}

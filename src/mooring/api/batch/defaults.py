@@ -3,6 +3,7 @@
 from typing import Final
 
 from mooring.api.core.pod_templates import default_template
+from mooring.kube.names import is_label_value
 from mooring.kube.objects import Object
 
 __all__ = ["default_cron_job", "default_job", "prepare_job"]
@@ -63,7 +64,8 @@ def prepare_job(obj: Object, now: str) -> None:
         ("batch.kubernetes.io/job-name", metadata["name"]),
     ):
         labels.setdefault(key, value)
-    if metadata.get("labels", given) is given:
+    # Of a name that cannot be a label, the pods' labels say so.
+    if metadata.get("labels", given) is given and not is_label_value(metadata["name"]):
         metadata["labels"] = dict(labels)
     selector = spec.setdefault("selector", {})
     selector["matchLabels"] = {_CONTROLLER_UID: metadata["uid"]} | selector.get("matchLabels", {})

@@ -58,9 +58,9 @@ def _check_generated(errors: Errors, spec: Object, metadata: Object) -> None:
         if key not in labels:
             errors.append(required(path, f"must be '{value}'"))
         elif labels[key] != value:
-            errors.append(invalid(path, labels[key], f"must be '{value}'"))
+            errors.append(invalid(path, dict(sorted(labels.items())), f"must be '{value}'"))
     selected = spec["selector"].get("matchLabels") or {}
-    if any(expected.get(key) != value for key, value in selected.items()) or spec["selector"].get("matchExpressions"):
+    if any(expected.get(key) != value for key, value in selected.items()):
         shown = {**spec["selector"], "matchLabels": dict(sorted(selected.items()))} if selected else spec["selector"]
         errors.append(invalid("spec.selector", shown, "`selector` not auto-generated"))
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from mooring.kube.errors import FieldError, invalid
 
-__all__ = ["check_cidr", "check_endpoint_ip", "check_ip", "family_of", "is_cidr", "is_ip", "read_ip"]
+__all__ = ["check_cidr", "check_endpoint_ip", "check_ip", "family_of", "is_cidr", "is_ip", "read_cidr", "read_ip"]
 
 Errors = list[FieldError]
 
@@ -40,10 +40,15 @@ def is_cidr(text: str) -> bool:
     if not slash or not length.isdecimal() or not is_ip(address):
         return False
     try:
-        ip_network(f"{read_ip(address)}/{int(length)}", strict=False)
+        read_cidr(text)
     except ValueError:
         return False
     return True
+
+
+def read_cidr(text: str) -> IPv4Network | IPv6Network:
+    address, _, length = text.partition("/")
+    return ip_network(f"{read_ip(address)}/{int(length)}", strict=False)
 
 
 def check_ip(errors: Errors, text: str, path: str, known: Collection[str] = ()) -> bool:

@@ -86,7 +86,9 @@ def default_slice(obj: Object) -> None:
 
 
 def prepare_slice(obj: Object, now: str) -> None:
-    """Empty lists are stored as nothing."""
+    """Empty lists are stored as nothing, and nothing in the field that was for topology before nodes and zones were."""
+    for endpoint in obj["endpoints"] or ():
+        endpoint.pop("deprecatedTopology", None)
     for name in ("endpoints", "ports"):
         obj[name] = obj[name] or None
 

@@ -3,7 +3,7 @@
 from mooring.api.core.addresses import check_cidr, family_of, is_cidr
 from mooring.api.core.defaults.spec import rounded
 from mooring.api.core.validation.nodes import validate_node, validate_node_resources, validate_taints
-from mooring.kube.errors import FieldError, duplicate, forbidden, invalid
+from mooring.kube.errors import FieldError, duplicate, forbidden, internal, invalid
 from mooring.kube.objects import Object
 
 __all__ = ["default_node", "default_node_status", "validate_node_status", "validate_node_update", "validate_whole_node"]
@@ -27,6 +27,8 @@ def default_node_status(obj: Object) -> None:
     for name in ("capacity", "allocatable"):
         if name in status:
             status[name] = rounded(status[name])
+    # Kubelets are no longer configured through the API.
+    status.pop("config", None)
     if "allocatable" not in status and "capacity" in status:
         status["allocatable"] = dict(status["capacity"])
 
@@ -37,7 +39,11 @@ def validate_whole_node(obj: Object) -> list[FieldError]:
     for index, block in enumerate(blocks):
         check_cidr(errors, block, f"spec.podCIDRs[{index}]")
     one_each = len(set(map(family_of, blocks))) == len(blocks)
-    if all(map(is_cidr, blocks)) and not one_each:
+    wrong = next((index for index, block in enumerate(blocks) if not is_cidr(block)), None)
+    if len(blocks) > 1 and wrong is not None:
+        detail = f"failed to check with dual stack with error:invalid CIDR[{wrong}]: <nil> (invalid CIDR address: "
+        errors.append(internal("spec.podCIDRs", f"invalid PodCIDRs. {detail}{blocks[wrong]})"))
+    if len(blocks) > 1 and (wrong is not None or not one_each):
         detail = "may specify no more than one CIDR for each IP family"
         errors.append(invalid("spec.podCIDRs", blocks, detail))
     return errors

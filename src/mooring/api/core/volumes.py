@@ -16,7 +16,7 @@ from mooring.api.core.validation.meta import check_texts
 from mooring.api.core.validation.security import check_no_backsteps
 from mooring.api.core.validation.volumes import check_host_path
 from mooring.kube.errors import Enum, FieldError, forbidden, invalid, not_supported, required
-from mooring.kube.names import is_dns1123_subdomain
+from mooring.kube.names import is_dns1123_label, is_dns1123_subdomain
 from mooring.kube.objects import Object
 from mooring.kube.quantities import parse_quantity
 
@@ -180,10 +180,10 @@ def check_csi_source(errors: Errors, source: Object, path: str) -> None:
 
 
 def _check_secret_reference(errors: Errors, reference: Object, path: str) -> None:
-    for name in ("name", "namespace"):
+    for name, rule in (("name", is_dns1123_subdomain), ("namespace", is_dns1123_label)):
         value = reference.get(name, "")
         if value:
-            check_texts(errors, f"{path}.{name}", value, is_dns1123_subdomain(value))
+            check_texts(errors, f"{path}.{name}", value, rule(value))
         else:
             errors.append(required(f"{path}.{name}", ""))
 

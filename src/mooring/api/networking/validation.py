@@ -1,9 +1,8 @@
 """Ingresses, their classes, and network policies: what the API server adds to them, and what it says, in its order."""
 
-from ipaddress import ip_network
 from typing import Final
 
-from mooring.api.core.addresses import check_cidr, check_ip, is_cidr, is_ip
+from mooring.api.core.addresses import check_cidr, check_ip, is_cidr, is_ip, read_cidr
 from mooring.api.core.pod_templates import check_immutable
 from mooring.api.core.validation.meta import check_label_selector, check_texts
 from mooring.kube.domains import check_domain_path, is_wildcard_domain
@@ -278,13 +277,13 @@ def _check_block(errors: Errors, block: Object, known: list[str] | tuple[()], pa
     check_cidr(errors, block["cidr"], f"{path}.cidr", known)
     if not is_cidr(block["cidr"]):
         return
-    outer = ip_network(block["cidr"], strict=False)
+    outer = read_cidr(block["cidr"])
     for index, text in enumerate(block.get("except", ())):
         here = f"{path}.except[{index}]"
         check_cidr(errors, text, here, known)
         if not is_cidr(text):
             continue
-        inner = ip_network(text, strict=False)
+        inner = read_cidr(text)
         inside = inner.version == outer.version and inner.network_address in outer
         if not inside or outer.prefixlen >= inner.prefixlen:
             errors.append(invalid(here, text, "must be a strict subset of `cidr`"))

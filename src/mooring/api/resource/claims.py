@@ -6,6 +6,7 @@ from typing import Any, Final
 from mooring.api.core.validation.affinity import check_node_selector
 from mooring.api.core.validation.disks import check_driver
 from mooring.api.core.validation.meta import check_annotations, check_dns_label, check_labels, check_texts
+from mooring.api.core.validation.status import check_conditions
 from mooring.api.resource.requests import (
     MAX_ITEMS,
     check_configuration,
@@ -126,6 +127,7 @@ def validate_claim_status(new: Object, old: Object) -> list[FieldError]:
             text = "must be an allocated device in the claim"
             names = zip(("Driver", "Pool", "Device", "ShareID"), (*_device(device), ""), strict=True)
             errors.append(invalid(f"status.devices[{index}]", dict(names), text))
+        check_conditions(errors, device.get("conditions", ()), f"status.devices[{index}].conditions")
     if users and allocation is None:
         errors.append(forbidden("status.reservedFor", "may not be specified when `allocated` is not set"))
     elif "deletionTimestamp" in new["metadata"] and any(user not in known for user in users):

@@ -29,12 +29,16 @@ _SHOWN_WHEN_GONE: Final = frozenset(
     {
         "csidrivers.storage.k8s.io",
         "csinodes.storage.k8s.io",
+        "deviceclasses.resource.k8s.io",
         "namespaces",
         "persistentvolumeclaims",
         "persistentvolumes",
         "pods",
         "podtemplates",
+        "resourceclaims.resource.k8s.io",
+        "resourceclaimtemplates.resource.k8s.io",
         "resourcequotas",
+        "resourceslices.resource.k8s.io",
         "serviceaccounts",
         "services",
         "storageclasses.storage.k8s.io",
@@ -49,6 +53,8 @@ async def delete(context: Context, call: Call) -> Response:
     _warn(call, options)
     resource, name = call.resource, call.target.name
     now = context.clock()
+    if resource.store == "jobs.batch" and options.propagation is None:
+        call.warnings.append(_PODS_STAY)
 
     def attempt() -> Object:
         return context.registry.delete(
@@ -79,7 +85,9 @@ async def delete(context: Context, call: Call) -> Response:
 def _waits(context: Context, call: Call, gone: Object, options: DeleteOptions) -> bool:
     """Whether the object still exists with a deletionTimestamp, waiting for finalizers or grace."""
     if options.dry_run:
-        return "deletionTimestamp" in gone["metadata"]
+        metadata = gone["metadata"]
+        waits = metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds")
+        return "deletionTimestamp" in metadata and bool(waits)
     return context.registry.has(call.resource, call.namespace, call.target.name, uid=gone["metadata"]["uid"])
 
 

@@ -155,16 +155,16 @@ def _exists(context: Context, call: Call) -> bool:
 
 def _addressed(call: Call, obj: Any) -> Any:
     """The object with the namespace of the URL, where it says nothing else; its name must be the one in the URL."""
-    metadata, name = (obj.get("metadata") or {} if isinstance(obj, dict) else None), call.target.name
-    if not isinstance(metadata, dict):
+    if not isinstance(obj, dict) or not isinstance(obj.get("metadata") or {}, dict):
         return obj
+    metadata, name = obj.get("metadata") or {}, call.target.name
     given = metadata.get("name")
     if not given:
         raise BadRequestError(f"the name of the object ({name} based on URL) was undeterminable: name must be provided")
     if given != name:
         raise BadRequestError(f"the name of the object ({given}) does not match the name on the URL ({name})")
     if not call.resource.namespaced:
-        return obj
+        return {**obj, "metadata": {key: value for key, value in metadata.items() if key != "namespace"}}
     if metadata.get("namespace") not in (None, "", call.namespace):
         raise BadRequestError("the namespace of the provided object does not match the namespace sent on the request")
     return {**obj, "metadata": {**metadata, "namespace": call.namespace}}

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, cast
 
 from mooring.apiserver.messages.request import HttpRequest
-from mooring.kube.errors import FieldError, forbidden, invalid, not_supported, required, too_long
+from mooring.kube.errors import FieldError, forbidden, go_json, invalid, not_supported, required, too_long
 from mooring.kube.json_errors import json_type
 from mooring.kube.objects import Object
 from mooring.kube.status import BadRequestError, InvalidError
@@ -97,8 +97,11 @@ def delete_options(request: HttpRequest, body: Any) -> DeleteOptions:
 
 def delete_options_of(given: Any) -> DeleteOptions:
     """The options that a DeleteOptions object states."""
-    if not isinstance(given, dict) or given.get("kind") not in (None, "", "DeleteOptions"):
+    if not isinstance(given, dict):
         raise BadRequestError("decoded object cannot be converted to DeleteOptions")
+    if given.get("kind") not in (None, "", "DeleteOptions"):
+        named = f"{go_json(given['kind'])} is registered for version {go_json(given.get('apiVersion', ''))}"
+        raise BadRequestError(f'no kind {named} in scheme "pkg/runtime/scheme.go:111"')
     grace = _typed(given, "gracePeriodSeconds", int)
     orphans = _typed(given, "orphanDependents", bool)
     propagation = _typed(given, "propagationPolicy", str)

@@ -185,6 +185,7 @@ ADMINISTRATION: Final[Mapping[str, Strategy]] = {
     "validatingadmissionpolicies.admissionregistration.k8s.io": Strategy(
         default=admission_policies.default_policy,
         validate=admission_policies.validate_policy,
+        validate_status=admission_policies.validate_policy_status,
         unconditional=False,
         intent=spec_of,
     ),

@@ -16,7 +16,7 @@ from mooring.api.core.validation.updates import validate_pod_update
 from mooring.kube.errors import FieldError
 from mooring.kube.objects import Object
 from mooring.registry.kinds.pod_validation import validate_pod_once
-from mooring.registry.rules.names import label_name, path_segment, service_name
+from mooring.registry.rules.names import label_name, long_name, path_segment, service_name
 from mooring.registry.strategies import Strategy, spec_of
 
 __all__ = ["CORE"]
@@ -160,9 +160,10 @@ CORE: Final[Mapping[str, Strategy]] = {
     "replicationcontrollers": Strategy(
         default=kinds_defaults.default_replication_controller,
         validate=kinds_validation.validate_replication_controller,
+        orphans=True,
+        name_texts=long_name,
         warn=warnings.template_warnings,
         validate_status=apps_status.validate_replica_set_status,
         intent=spec_of,
-        orphans=True,
     ),
 }

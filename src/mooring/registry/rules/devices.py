@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from typing import Final
 
 from mooring.api.resource import claims, slices
+from mooring.registry.rules.names import long_name
 from mooring.registry.strategies import Strategy, spec_of
 
 __all__ = ["DEVICES"]
 
 DEVICES: Final[Mapping[str, Strategy]] = {
     "deviceclasses.resource.k8s.io": Strategy(
-        default=claims.default_device_class, validate=claims.validate_device_class, intent=spec_of
+        default=claims.default_device_class, validate=claims.validate_device_class, name_texts=long_name, intent=spec_of
     ),
     "resourceclaims.resource.k8s.io": Strategy(
         default=claims.default_claim,

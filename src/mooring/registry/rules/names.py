@@ -3,13 +3,17 @@
 Each function takes a name, and whether it is only the beginning of one.
 """
 
-from mooring.kube.names import is_dns1035_label, is_dns1123_label, path_segment_texts
+from mooring.kube.names import is_dns1035_label, is_dns1123_label, is_long_name, path_segment_texts
 
-__all__ = ["any_text", "label_name", "path_segment", "service_name"]
+__all__ = ["any_text", "label_name", "long_name", "path_segment", "service_name"]
 
 
 def label_name(name: str, prefix: bool) -> list[str]:
     return is_dns1123_label(_masked(name) if prefix else name)
+
+
+def long_name(name: str, prefix: bool) -> list[str]:
+    return is_long_name(name, prefix=prefix)
 
 
 def service_name(name: str, prefix: bool) -> list[str]:
@@ -22,7 +26,7 @@ def _masked(prefix: str) -> str:
 
 
 def path_segment(name: str, prefix: bool) -> list[str]:
-    return path_segment_texts(name)
+    return path_segment_texts(name, prefix=prefix)
 
 
 def any_text(name: str, prefix: bool) -> list[str]:

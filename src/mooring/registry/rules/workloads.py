@@ -81,8 +81,8 @@ WORKLOADS: Final[Mapping[str, Strategy]] = {
         warn=warnings.template_warnings,
         validate_status=batch_status.validate_job_status,
         validate_update=batch_validation.validate_job_update,
-        intent=spec_of,
         orphans=True,
+        intent=spec_of,
     ),
     "cronjobs.batch": Strategy(
         default=batch_defaults.default_cron_job,

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from mooring.api.core.addresses import check_ip, family_of, is_ip
 from mooring.api.core.validation.meta import check_label_key, check_texts
-from mooring.kube.errors import Enum, FieldError, forbidden, invalid
-from mooring.kube.names import is_dns1123_subdomain
+from mooring.kube.errors import Enum, FieldError, forbidden, internal, invalid, not_supported, required, too_long
+from mooring.kube.names import is_condition_reason, is_dns1123_subdomain
 
 __all__ = ["check_conditions", "validate_ephemeral_update", "validate_pod_status_update"]
 
@@ -15,6 +15,7 @@ Errors = list[FieldError]
 
 _SYSTEM_CONDITIONS: Final = frozenset({"PodScheduled", "Ready", "Initialized"})
 _STATUSES: Final = ("False", "True", "Unknown")
+_MAX_REASON_BYTES: Final = 1024
 _MIRROR: Final = "kubernetes.io/config.mirror"
 
 
@@ -74,7 +75,11 @@ def _check_addresses(errors: Errors, status: Object, was: Object, name: str) -> 
     for index, address in enumerate(given):
         check_ip(errors, address, f"{path}[{index}]", known)
     one_each = len(set(map(family_of, given))) == len(given)
-    if all(map(is_ip, given)) and not one_each:
+    wrong = next((index for index, address in enumerate(given) if not is_ip(address)), None)
+    if len(given) > 1 and wrong is not None:
+        detail = f"failed to check for dual stack with error:invalid IP[{wrong}]: {given[wrong]}"
+        errors.append(internal(path, detail))
+    if len(given) > 1 and (wrong is not None or not one_each):
         errors.append(invalid(path, status[name], "may specify no more than one IP for each IP family"))
 
 
@@ -88,15 +93,19 @@ def check_conditions(errors: Errors, conditions: Sequence[Object], path: str) ->
         seen.add(condition["type"])
         check_label_key(errors, condition["type"], f"{here}.type")
         if condition["status"] not in _STATUSES:
-            error = FieldError("Unsupported value", f"{here}.status", Enum(condition["status"]), _SUPPORTED)
-            errors.append(error)
+            errors.append(not_supported(f"{here}.status", Enum(condition["status"]), _STATUSES))
+        if condition.get("observedGeneration", 0) < 0:
+            detail = "must be greater than or equal to zero"
+            errors.append(invalid(f"{here}.observedGeneration", condition["observedGeneration"], detail))
         if condition["lastTransitionTime"] is None:
-            errors.append(FieldError("Required value", f"{here}.lastTransitionTime", "", ""))
-        if not condition["reason"]:
-            errors.append(FieldError("Required value", f"{here}.reason", "", ""))
-
-
-_SUPPORTED: Final = 'supported values: "False", "True", "Unknown"'
+            errors.append(required(f"{here}.lastTransitionTime", ""))
+        reason = condition["reason"]
+        if not reason:
+            errors.append(required(f"{here}.reason", ""))
+            continue
+        check_texts(errors, f"{here}.reason", reason, is_condition_reason(reason))
+        if len(reason) > _MAX_REASON_BYTES:
+            errors.append(too_long(f"{here}.reason", _MAX_REASON_BYTES))
 
 
 # Sections

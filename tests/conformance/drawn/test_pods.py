@@ -1,0 +1,13 @@
+"""Pods get the answers that a real server gave."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conformance.drawn.conftest import Check
+from tests.conformance.drawn.stage import files
+
+
+@pytest.mark.parametrize("name", files()["pods"])
+def test_drawn_requests_are_answered_as_recorded(name: str, check: Check) -> None:
+    check("pods", name)
