@@ -33,7 +33,7 @@ class World:
         self.simulation = checked_simulation(whole_control_plane(), seed=seed, faults=extent.faults(0.04, seed))
         self.registry = self.simulation.registry
         self.bound: dict[str, str] = {}
-        for number in range(extent.of(self.draw.randrange(3, 7), self.draw)):
+        for number in range(extent.of(self.draw.randrange(3, 7), self.draw, least=2)):
             self.create("v1", "Node", _node(number))
         self.create("v1", "Namespace", {"metadata": {"name": "doomed"}})
         for number in range(extent.of(self.draw.randrange(2, 5), self.draw)):
@@ -125,7 +125,7 @@ class World:
             if node:
                 assert self.bound.setdefault(uid, node) == node, f"{pod['metadata']['name']} moved"
                 if pod["status"].get("phase") not in ("Succeeded", "Failed"):
-                    used[node] += CPU[pod["spec"]["containers"][0]["resources"]["requests"]["cpu"]]
+                    used[node] += _cpu(pod)
         assert all(amount <= NODE_CPU for amount in used.values()), used
 
 
@@ -174,13 +174,16 @@ def disturbed_world(seed: int, extent: Extent) -> None:
     for kind in ("Deployment", "StatefulSet"):
         for obj in world.items("apps/v1", kind):
             mine = [p for p in pods if p["metadata"]["labels"]["app"] == obj["metadata"]["name"]]
-            assert len(mine) == obj["spec"]["replicas"]
+            assert len(mine) == obj["spec"]["replicas"] or _waits_its_turn(obj, mine)
             assert obj["status"].get("readyReplicas", 0) == sum(bool(p["spec"].get("nodeName")) for p in mine)
             _is_served(world, obj, mine)
     for obj in world.items("apps/v1", "DaemonSet"):
         _covers_its_nodes(world, obj, [p for p in pods if p["metadata"]["labels"]["app"] == obj["metadata"]["name"]])
     for job in world.items("batch/v1", "Job"):
-        assert job["status"]["succeeded"] == job["spec"]["completions"]
+        mine = [p for p in pods if p["metadata"]["labels"]["app"] == job["metadata"]["name"]]
+        done = job["status"].get("succeeded", 0) == job["spec"]["completions"]
+        assert done or any(map(_waits_for_room, mine)), job["status"]
+    _nobody_waits_beside_room(pods, world.items("v1", "Node"))
 
 
 @pytest.mark.parametrize("seed", range(200))
@@ -215,6 +218,29 @@ def test_a_seed_tells_the_same_story_in_every_process() -> None:
         for seed in ("1", "2", "3")
     }
     assert len(stories) == 1
+
+
+def _waits_for_room(pod: Object) -> bool:
+    return "nodeName" not in pod["spec"]
+
+
+def _waits_its_turn(workload: Object, pods: list[Object]) -> bool:
+    """Whether it makes one pod after the other, and the last of them waits for room."""
+    return workload["spec"].get("podManagementPolicy") == "OrderedReady" and any(map(_waits_for_room, pods))
+
+
+def _nobody_waits_beside_room(pods: list[Object], nodes: list[Object]) -> None:
+    free = {node["metadata"]["name"]: NODE_CPU for node in nodes}
+    for pod in pods:
+        if not _waits_for_room(pod) and pod["status"]["phase"] == "Running":
+            free[pod["spec"]["nodeName"]] -= _cpu(pod)
+    for pod in filter(_waits_for_room, pods):
+        if pod["metadata"]["ownerReferences"][0]["kind"] != "DaemonSet":
+            assert _cpu(pod) > max(free.values(), default=0), f"{pod['metadata']['name']} waits beside {free}"
+
+
+def _cpu(pod: Object) -> int:
+    return CPU[pod["spec"]["containers"][0]["resources"]["requests"]["cpu"]]
 
 
 def _covers_its_nodes(world: World, daemon_set: Object, pods: list[Object]) -> None:

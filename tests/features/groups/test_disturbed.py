@@ -28,7 +28,8 @@ def essence(town: Town) -> Object:
         "sets": {name: obj["spec"]["replicas"] for name, obj in town.all("StatefulSet").items()},
         "services": sorted(town.all("Service")),
         "revisions": len(owned),
-        "conditions": town.conditions(),
+        # Whether there was an update at all depends on how soon the first look came.
+        "conditions": {"UpdateInProgress": "False", **town.conditions()},
         "counts": [status.get(name) for name in ("replicas", "readyReplicas", "updatedReplicas")],
     }
 
