@@ -16,7 +16,7 @@ FULL_SHARE = 0.1
 # Of the kinds of faults that a story has, a seed with few of them has each with this chance.
 KINDS_SHARE = 0.5
 # A crash costs as much as some thirty decisions, and each shows one interleaving more.
-FEWER_CRASHES = 10
+FEWER_CRASHES = 4
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,7 @@ from random import Random
 
 import pytest
 
-from mooring.builtin.garbagecollector.controller import garbage_collector
-from mooring.features.hosts.api.kinds import BYO_MACHINE
 from mooring.features.hosts.controllers import CONTROLLERS as HOST_CONTROLLERS
-from mooring.features.machines.api.kinds import MACHINE, MACHINE_DEPLOYMENT, MACHINE_SET
 from mooring.kube.objects import Object
 from mooring.nodes.simulated.controller import simulated_nodes
 from mooring.runtime.settings import Configuration
@@ -20,9 +17,7 @@ from tests.simulations.extent import FULL, Extent
 
 # Hosts that are seldom heard of, so that little happens beside the story.
 CALM = Configuration(settings={"host-heartbeat-timeout": "2h", "simulated-host-heartbeat": "1h"})
-# A Machine that is deleted before it has its finalizer leaves its ByoMachine to the garbage collector.
-GARBAGE = garbage_collector((MACHINE_DEPLOYMENT, MACHINE_SET, MACHINE, BYO_MACHINE))
-CONTROLLERS = (*OWN, *HOST_CONTROLLERS, simulated_nodes(), GARBAGE)
+CONTROLLERS = (*OWN, *HOST_CONTROLLERS, simulated_nodes())
 
 
 def pool(purpose: str, replicas: int) -> Object:

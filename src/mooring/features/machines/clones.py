@@ -19,6 +19,7 @@ from mooring.features.machines.api.names import (
     CLONED_FROM_NAME,
     CLUSTER_NAME,
     DEPLOYMENT_NAME,
+    MACHINE_FINALIZER,
     SET_NAME,
     TEMPLATE_HASH,
 )
@@ -42,6 +43,8 @@ def machine_of(machine_set: MachineSet, name: str, existing: Machine | None = No
         "generateName": f"{base_name(machine_set)}-",
         "namespace": meta.namespace,
         "labels": {**template.metadata.labels, **inherited, **own},
+        # From its first moment: one that was deleted before its controller came by would leave its clones behind.
+        "finalizers": [MACHINE_FINALIZER],
         "ownerReferences": [controller_reference(MACHINE_SET, machine_set)],
     }
     if template.metadata.annotations:
