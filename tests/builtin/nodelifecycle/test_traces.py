@@ -90,7 +90,12 @@ def play(number: int) -> str:
                 silent.discard(some)
                 report(story, some, "True")
             case 5 | 6 if here:
-                report(story, some, draw.choice(["True", "False", "False", "Unknown"]), *draw.sample(KINDS, draw.randrange(3)))
+                report(
+                    story,
+                    some,
+                    draw.choice(["True", "False", "False", "Unknown"]),
+                    *draw.sample(KINDS, draw.randrange(3)),
+                )
             case 7:
                 silent |= set(names)
             case 8 if here and len(names) > 1:
@@ -119,7 +124,7 @@ def play(number: int) -> str:
     return story.text()
 
 
-@pytest.mark.parametrize("number", range(24))
+@pytest.mark.parametrize("number", range(14))
 def test_a_drawn_fleet_goes_as_it_did(number: int) -> None:
     agrees("nodes", f"drawn {number}", play(number))
 

@@ -65,7 +65,10 @@ def deployments(draw: Random) -> list[Object]:
         if draw.random() < 0.25:
             return {"type": "Recreate", "rollingUpdate": None}
         surge, unavailable = draw.choice(AMOUNTS), draw.choice(AMOUNTS)
-        return {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": surge or (not unavailable) * 1, "maxUnavailable": unavailable}}
+        return {
+            "type": "RollingUpdate",
+            "rollingUpdate": {"maxSurge": surge or (not unavailable) * 1, "maxUnavailable": unavailable},
+        }
 
     more = chosen(draw, 0.4, revisionHistoryLimit=[0, 1], paused=[True, False, False], minReadySeconds=3600)
     if "minReadySeconds" in more:
@@ -78,13 +81,22 @@ def deployments(draw: Random) -> list[Object]:
                 version += 1
                 steps.append(patched("Deployment", "web", template=template("web", version=version)))
             case 3:
-                steps.append(patched("Deployment", "web", template=template("web", version=draw.randrange(1, version + 1))))
+                steps.append(
+                    patched("Deployment", "web", template=template("web", version=draw.randrange(1, version + 1)))
+                )
             case 4:
                 steps.append(patched("Deployment", "web", replicas=draw.randrange(9)))
             case 5:
                 steps.append(patched("Deployment", "web", paused=draw.choice([True, False])))
             case 6:
-                steps.append({"do": "patch", "kind": "Deployment", "name": "web", "body": {"metadata": {"annotations": {"by": f"t{draw.randrange(3)}"}}}})
+                steps.append(
+                    {
+                        "do": "patch",
+                        "kind": "Deployment",
+                        "name": "web",
+                        "body": {"metadata": {"annotations": {"by": f"t{draw.randrange(3)}"}}},
+                    }
+                )
             case _:
                 steps.append(usual(draw))
     return [*steps, *ending(draw, "Deployment")]
@@ -93,7 +105,12 @@ def deployments(draw: Random) -> list[Object]:
 def replica_sets(draw: Random) -> list[Object]:
     kind = draw.choice(["ReplicaSet", "ReplicaSet", "ReplicationController"])
     build = replica_set if kind == "ReplicaSet" else replication_controller
-    orphan = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "orphan", "labels": {"app": "web"}}, "spec": template("web")["spec"]}
+    orphan = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "orphan", "labels": {"app": "web"}},
+        "spec": template("web")["spec"],
+    }
     steps = [made(orphan)] if draw.random() < 0.4 else []
     steps += [made(build("web", draw.randrange(6))), {"do": "ready", "count": draw.randrange(5)}]
     for _ in range(5):
@@ -121,7 +138,10 @@ def stateful_sets(draw: Random) -> list[Object]:
         more["volumeClaimTemplates"] = [claim_template("data")]
     if draw.random() < 0.5:
         keep = ["Retain", "Delete"]
-        more["persistentVolumeClaimRetentionPolicy"] = {"whenDeleted": draw.choice(keep), "whenScaled": draw.choice(keep)}
+        more["persistentVolumeClaimRetentionPolicy"] = {
+            "whenDeleted": draw.choice(keep),
+            "whenScaled": draw.choice(keep),
+        }
     steps = [made(stateful_set("web", draw.randrange(1, 5), updateStrategy=strategy(), **more))]
     steps += [{"do": "ready", "count": 9}] * 3
     for _ in range(7):
@@ -142,7 +162,10 @@ def daemon_sets(draw: Random) -> list[Object]:
         if draw.random() < 0.2:
             return {"type": "OnDelete", "rollingUpdate": None}
         surge = draw.choice([0, 0, 1, "50%"])
-        return {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": surge, "maxUnavailable": 0 if surge else draw.choice([1, 2, "50%"])}}
+        return {
+            "type": "RollingUpdate",
+            "rollingUpdate": {"maxSurge": surge, "maxUnavailable": 0 if surge else draw.choice([1, 2, "50%"])},
+        }
 
     def pods(version: int) -> Object:
         more = chosen(draw, 0.2, nodeSelector=[{"disk": "ssd"}, {"disk": "none"}])
@@ -157,7 +180,11 @@ def daemon_sets(draw: Random) -> list[Object]:
             case 2:
                 steps.append(patched("DaemonSet", "web", updateStrategy=strategy()))
             case _:
-                steps.append(draw.choice([{"do": "gone"}, {"do": "ready", "count": 9}, {"do": "ready", "count": 1}, {"do": "lose"}]))
+                steps.append(
+                    draw.choice(
+                        [{"do": "gone"}, {"do": "ready", "count": 9}, {"do": "ready", "count": 1}, {"do": "lose"}]
+                    )
+                )
     return [*steps, *ending(draw, "DaemonSet")]
 
 
@@ -248,14 +275,23 @@ def services(draw: Random) -> list[Object]:
             case 3:
                 steps.append({"do": "lose"})
             case 4:
-                steps.append({"do": "patch", "kind": "Service", "name": "web", "body": {"metadata": {"labels": {"tier": None, "team": "x"}}}})
+                steps.append(
+                    {
+                        "do": "patch",
+                        "kind": "Service",
+                        "name": "web",
+                        "body": {"metadata": {"labels": {"tier": None, "team": "x"}}},
+                    }
+                )
             case _:
                 steps.append({"do": "ready", "count": draw.choice([0, 1, 9])})
     return steps
 
 
 def budgets(draw: Random) -> list[Object]:
-    kind, build = draw.choice([("Deployment", deployment), ("StatefulSet", stateful_set), ("ReplicaSet", replica_set), ("Job", job)])
+    kind, build = draw.choice(
+        [("Deployment", deployment), ("StatefulSet", stateful_set), ("ReplicaSet", replica_set), ("Job", job)]
+    )
     amount = {draw.choice(["minAvailable", "maxUnavailable"]): draw.choice(AMOUNTS)}
     sized = {"parallelism": 3} if build is job else {}
     made_first = job("web", pods=template("web"), **sized) if build is job else build("web", draw.randrange(1, 6))  # type: ignore[operator]

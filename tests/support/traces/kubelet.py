@@ -58,7 +58,14 @@ class Kubelet:
             status |= {"podIP": address, "podIPs": [{"ip": address}, {"ip": f"fd00::{self._addresses:x}"}]}
         running = {"running": {"startedAt": self._now()}}
         status["containerStatuses"] = [
-            {"name": c["name"], "image": c["image"], "imageID": "", "ready": ready, "restartCount": restarts, "state": running}
+            {
+                "name": c["name"],
+                "image": c["image"],
+                "imageID": "",
+                "ready": ready,
+                "restartCount": restarts,
+                "state": running,
+            }
             for c in pod["spec"]["containers"]
         ]
         self.status(name, status, namespace, "ready" if ready else "unready")

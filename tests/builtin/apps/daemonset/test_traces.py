@@ -110,6 +110,6 @@ def settle(story: Story, kubelet: Kubelet) -> None:
     kubelet.tick(start=0.8, fail=0.06, unready=0.05)
 
 
-@pytest.mark.parametrize("number", range(24))
+@pytest.mark.parametrize("number", range(18))
 def test_a_drawn_set_goes_as_it_did(number: int) -> None:
     agrees("daemon-sets", f"drawn {number}", play(number))
