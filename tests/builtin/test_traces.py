@@ -195,8 +195,10 @@ def rights(number: int) -> str:
             case 5:
                 story.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": f"team-{step}"}})
             case 6:
-                body = draw.choice([{"data": {"ca.crt": "wrong"}}, {"data": {"more": "x"}}, {"data": None}])
-                story.patch("ConfigMap", "kube-root-ca.crt", body, namespace=draw.choice(["default", "kube-system"]))
+                said = draw.choice([{"ca.crt": "wrong"}, {"more": "x"}, None])
+                story.patch(
+                    "ConfigMap", "kube-root-ca.crt", {"data": said}, namespace=draw.choice(["default", "kube-system"])
+                )
             case 7:
                 story.delete("ConfigMap", "kube-root-ca.crt")
             case 8 | 9:

@@ -36,7 +36,7 @@ WORKLOADS = (DEPLOYMENTS, REPLICA_SETS, JOBS, GARBAGE)
 class Turns(NamedTuple):
     """How often a key has run."""
 
-    count: int = 0
+    number: int = 0
 
 
 TURNS = Counter("juggler_turns_total", "Turns.", ("name",))
@@ -56,9 +56,11 @@ def juggle(key: Key, view: View, now: datetime) -> Decision:
     for name in said.get("apply", "").split():
         made = {**body, "metadata": {**body["metadata"], "name": name}, "data": {"text": said.get("text", "")}}
         children.append(Apply(CONFIG_MAP, made))
-    for name in said.get("create", "").split():
-        if name not in owned:
-            children.append(Create(CONFIG_MAP, {**body, "metadata": {**body["metadata"], "name": name}}))
+    children += [
+        Create(CONFIG_MAP, {**body, "metadata": {**body["metadata"], "name": name}})
+        for name in said.get("create", "").split()
+        if name not in owned
+    ]
     children += [
         Delete(CONFIG_MAP, Key(key.namespace, name)) for name in said.get("delete", "").split() if name in owned
     ]
@@ -80,9 +82,9 @@ def juggle(key: Key, view: View, now: datetime) -> Decision:
         children=tuple(children),
         status=told,
         events=(*problem, seen, *after),
-        memory=Turns(turns.count + 1),
-        metrics=(TURNS.add(key.name), SEEN.set(key.name, value=turns.count)),
-        log=(f"turn {turns.count}",),
+        memory=Turns(turns.number + 1),
+        metrics=(TURNS.add(key.name), SEEN.set(key.name, value=turns.number)),
+        log=(f"turn {turns.number}",),
     )
 
 

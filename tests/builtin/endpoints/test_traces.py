@@ -22,7 +22,7 @@ NAMES = ("http", "https", "dns", "metrics")
 
 
 def ports(draw: Random) -> list[Object]:
-    found = []
+    found: list[Object] = []
     for name in draw.sample(NAMES, draw.randrange(1, 4)):
         target = draw.choice([8080, 53, name, "other"])
         port: Object = {"name": name, "port": len(found) + 80, "targetPort": target}

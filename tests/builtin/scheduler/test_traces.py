@@ -68,8 +68,8 @@ def play(number: int) -> str:
     for app in "ab":
         story.create(budget(app, app, minAvailable=draw.choice([0, 1, 2])))
     for step in range(16):
-        for each in range(draw.choice([0, 1, 1, 3])):
-            story.create(waiting(draw, f"p{step}-{each}"))
+        for number_here in range(draw.choice([0, 1, 1, 3])):
+            story.create(waiting(draw, f"p{step}-{number_here}"))
         story.run(draw.choice([0, 1, 1, 4, 12]))
         for found in kubelet.pods():
             name = found["metadata"]["name"]

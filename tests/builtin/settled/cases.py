@@ -21,6 +21,9 @@ from mooring.testing.workloads import (
 from tests.support.traces.draws import chosen
 
 AMOUNTS = (0, 1, 2, 3, "25%", "30%", "50%", "100%")
+_SIZED: dict[str, Callable[[str, int], Object]] = {
+    "Deployment": deployment, "StatefulSet": stateful_set, "ReplicaSet": replica_set
+}  # fmt: skip
 WAYS = ("Foreground", "Background", "Orphan", None)
 
 
@@ -242,7 +245,7 @@ def services(draw: Random) -> list[Object]:
     names = ("http", "https", "dns")
 
     def ports() -> list[Object]:
-        found = []
+        found: list[Object] = []
         for name in draw.sample(names, draw.randrange(1, 3)):
             port: Object = {"name": name, "port": len(found) + 80, "targetPort": draw.choice([8080, 53, name, "other"])}
             found.append(port | chosen(draw, 0.3, protocol=["TCP", "UDP"], appProtocol="kubernetes.io/h2c"))
@@ -289,16 +292,16 @@ def services(draw: Random) -> list[Object]:
 
 
 def budgets(draw: Random) -> list[Object]:
-    kind, build = draw.choice(
-        [("Deployment", deployment), ("StatefulSet", stateful_set), ("ReplicaSet", replica_set), ("Job", job)]
-    )
+    kind = draw.choice([*_SIZED, "Job"])
     amount = {draw.choice(["minAvailable", "maxUnavailable"]): draw.choice(AMOUNTS)}
-    sized = {"parallelism": 3} if build is job else {}
-    made_first = job("web", pods=template("web"), **sized) if build is job else build("web", draw.randrange(1, 6))  # type: ignore[operator]
-    steps = [made(budget("web", "web", **amount)), made(made_first), {"do": "ready", "count": draw.choice([1, 2, 9])}]
+    if kind == "Job":
+        workload = job("web", pods=template("web"), parallelism=3)
+    else:
+        workload = _SIZED[kind]("web", draw.randrange(1, 6))
+    steps = [made(budget("web", "web", **amount)), made(workload), {"do": "ready", "count": draw.choice([1, 2, 9])}]
     for _ in range(4):
         # A Job makes another pod for one that is lost, but not at once.
-        other = {"do": "gone"} if build is job else usual(draw)
+        other = {"do": "gone"} if kind == "Job" else usual(draw)
         steps.append(draw.choice([other, {"do": "ready", "count": draw.choice([1, 9])}]))
     return [*steps, *ending(draw, kind)]
 

@@ -127,7 +127,8 @@ def _told(kind: str, obj: Object) -> Object:
         told["ended"] = obj["status"].get("phase") if obj["status"].get("phase") in ("Succeeded", "Failed") else ""
     else:
         told["status"] = _without_moments(obj.get("status", {}))
-    return _without_moments(told)
+    plain: Object = _without_moments(told)
+    return plain
 
 
 def _without_moments(value: Any) -> Any:

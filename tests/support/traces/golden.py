@@ -38,4 +38,4 @@ def _read(path: Path) -> dict[str, str]:
     if not path.exists():
         return {}
     sections = lzma.decompress(path.read_bytes()).decode().split(_MARK)[1:]
-    return dict(section.split("\n", 1) for section in sections)  # type: ignore[misc]
+    return dict(section.split("\n", 1) for section in sections)

@@ -1,4 +1,4 @@
-"""What kubelets do in a story: bind pods, start them, end them, lose them. Nothing here decides; stories tell it what to do."""
+"""What kubelets do in a story: they bind pods, start them, end them and lose them, as the story says."""
 
 from __future__ import annotations
 
