@@ -116,7 +116,13 @@ async def at_work(number: int) -> str:
     told: list[str] = []
     server = Failing(registry, draw, draw.choice([0.0, 0.05, 0.2]), told)
     live = Live(
-        (JUGGLER, COPIER), server, clock=moment, monotonic=clock, draw=draw, in_flight=draw.choice([1, 3, 64]), silence=9
+        (JUGGLER, COPIER),
+        server,
+        clock=moment,
+        monotonic=clock,
+        draw=draw,
+        in_flight=draw.choice([1, 3, 64]),
+        silence=9,
     )
     stop = asyncio.Event()
     task = asyncio.create_task(live.run(stop))

@@ -74,13 +74,17 @@ def told(value: Object, cluster: KnownCluster) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def cluster_of(there: list[Node], taken: set[str]) -> KnownCluster:
+    return KnownCluster(taken=taken, nodes=lambda: there)
+
+
 def test_drawn_sets_have_the_pods_that_they_had() -> None:
     story = []
     for number in range(40):
         draw = Random(f"expansion {number}")
         there = nodes(draw)
         taken = {"default/agent-n0", "ops/agent-n1", "ops/agent-n1-1"} if draw.random() < 0.5 else set()
-        story.append(f"{number}\n{told(drawn(draw), KnownCluster(taken=taken, nodes=lambda there=there: there))}")
+        story.append(f"{number}\n{told(drawn(draw), cluster_of(there, taken))}")
     agrees("daemon-sets", "expansion", "".join(story))
 
 
