@@ -1,4 +1,4 @@
-"""The live driver in virtual time, over servers that fail as they were drawn: what it writes, and when it tries again."""
+"""The live driver in virtual time, over drawn servers that fail: what it writes, and when it tries again."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ async def at_work(number: int) -> str:
     stop = asyncio.Event()
     task = asyncio.create_task(live.run(stop))
     resource = registry.resource(*RESOURCE)
-    for step in range(14):
+    for _ in range(14):
         name = draw.choice(["juggler-1", "juggler-2", "copied"])
         data = {"copies": str(draw.randrange(4))} if name == "copied" else entries(draw)
         data = {key: value for key, value in data.items() if value is not None}

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from mooring.api.core.views import Node
+from mooring.api.core.types import Node
 from mooring.builtin.apps.daemonset.expansion import expand_daemon_set, select_nodes
 from mooring.kube.objects import Object
 from mooring.placement.workloads.expansion import WorkloadError
