@@ -30,7 +30,7 @@ from mooring.testing.workloads import (
 )
 from tests.builtin.access_objects import AUTHORITY, cluster_role
 from tests.builtin.authentication.test_bootstrap_tokens import INFO, secret
-from tests.builtin.certificates.requests import signing_request
+from tests.builtin.certificates.requests import NODE_CLIENT, pem, signing_request
 from tests.builtin.town import GARBAGE, NAMESPACES
 from tests.support.traces.draws import anyone, chosen
 from tests.support.traces.golden import agrees
@@ -213,7 +213,9 @@ def rights(number: int) -> str:
                 )
             case 11:
                 signer = draw.choice(["kubernetes.io/kube-apiserver-client-kubelet", "example.com/mine"])
-                made = signing_request(b"nothing", signer, name=f"csr-{step}")
+                asked = pem(draw.choice(["system:node:a", "somebody"]))
+                usages = draw.choice([NODE_CLIENT, ("client auth",), ("server auth",)])
+                made = signing_request(asked, signer, usages, name=f"csr-{step}")
                 del made["metadata"]["creationTimestamp"]
                 story.create(made)
             case 12:
@@ -224,6 +226,7 @@ def rights(number: int) -> str:
                     body = {"status": {"conditions": [{**said, "lastUpdateTime": now}]}}
                     story.patch("CertificateSigningRequest", some["metadata"]["name"], body, "approval")
         story.run(draw.choice([0, 1, 40, 3700, 90000]))
+        story.show("CertificateSigningRequest", "status")
     return story.text()
 
 
