@@ -10,6 +10,7 @@ from mooring.api.certificates.x509_requests import CLIENT, KUBELET_SERVING
 from mooring.api.kinds import Key
 from mooring.builtin.certificates import approver, cleaner, signer
 from mooring.kube.objects import Object
+from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Delete, Patch
 from mooring.runtime.drivers.simulation import Simulation
 from mooring.testing.views import NOON, view_of
@@ -47,6 +48,23 @@ def test_a_kubelet_that_is_not_yet_known_needs_the_right_for_nodes() -> None:
 )
 def test_nothing_else_is_approved(request_: Object) -> None:
     assert reviews(request_) == []
+
+
+@pytest.mark.parametrize(
+    ("controller", "request_"),
+    [
+        (approver.CONTROLLER, signing_request(username="system:node:a")),
+        (signer.CONTROLLER, judged(signing_request(), "Approved")),
+    ],
+    ids=["a review", "a signature"],
+)
+def test_what_ends_with_nothing_is_begun_again_a_minute_later(controller: Controller, request_: Object) -> None:
+    view = view_of([request_])
+    (first,) = controller.reconcile(KEY, view, NOON).effects
+    assert view.polls == {NOON + timedelta(minutes=1)}
+    later = NOON + timedelta(minutes=1)
+    (again,) = controller.reconcile(KEY, view_of([request_], later), later).effects
+    assert again.id != first.id
 
 
 def test_what_is_approved_is_signed_for_as_long_as_was_asked() -> None:

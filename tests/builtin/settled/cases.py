@@ -21,6 +21,9 @@ from mooring.testing.workloads import (
 from tests.support.traces.draws import chosen
 
 AMOUNTS = (0, 1, 2, 3, "25%", "30%", "50%", "100%")
+_SIZED: dict[str, Callable[[str, int], Object]] = {
+    "Deployment": deployment, "StatefulSet": stateful_set, "ReplicaSet": replica_set
+}  # fmt: skip
 WAYS = ("Foreground", "Background", "Orphan", None)
 
 
@@ -65,7 +68,10 @@ def deployments(draw: Random) -> list[Object]:
         if draw.random() < 0.25:
             return {"type": "Recreate", "rollingUpdate": None}
         surge, unavailable = draw.choice(AMOUNTS), draw.choice(AMOUNTS)
-        return {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": surge or (not unavailable) * 1, "maxUnavailable": unavailable}}
+        return {
+            "type": "RollingUpdate",
+            "rollingUpdate": {"maxSurge": surge or (not unavailable) * 1, "maxUnavailable": unavailable},
+        }
 
     more = chosen(draw, 0.4, revisionHistoryLimit=[0, 1], paused=[True, False, False], minReadySeconds=3600)
     if "minReadySeconds" in more:
@@ -78,13 +84,22 @@ def deployments(draw: Random) -> list[Object]:
                 version += 1
                 steps.append(patched("Deployment", "web", template=template("web", version=version)))
             case 3:
-                steps.append(patched("Deployment", "web", template=template("web", version=draw.randrange(1, version + 1))))
+                steps.append(
+                    patched("Deployment", "web", template=template("web", version=draw.randrange(1, version + 1)))
+                )
             case 4:
                 steps.append(patched("Deployment", "web", replicas=draw.randrange(9)))
             case 5:
                 steps.append(patched("Deployment", "web", paused=draw.choice([True, False])))
             case 6:
-                steps.append({"do": "patch", "kind": "Deployment", "name": "web", "body": {"metadata": {"annotations": {"by": f"t{draw.randrange(3)}"}}}})
+                steps.append(
+                    {
+                        "do": "patch",
+                        "kind": "Deployment",
+                        "name": "web",
+                        "body": {"metadata": {"annotations": {"by": f"t{draw.randrange(3)}"}}},
+                    }
+                )
             case _:
                 steps.append(usual(draw))
     return [*steps, *ending(draw, "Deployment")]
@@ -93,7 +108,12 @@ def deployments(draw: Random) -> list[Object]:
 def replica_sets(draw: Random) -> list[Object]:
     kind = draw.choice(["ReplicaSet", "ReplicaSet", "ReplicationController"])
     build = replica_set if kind == "ReplicaSet" else replication_controller
-    orphan = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "orphan", "labels": {"app": "web"}}, "spec": template("web")["spec"]}
+    orphan = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "orphan", "labels": {"app": "web"}},
+        "spec": template("web")["spec"],
+    }
     steps = [made(orphan)] if draw.random() < 0.4 else []
     steps += [made(build("web", draw.randrange(6))), {"do": "ready", "count": draw.randrange(5)}]
     for _ in range(5):
@@ -121,7 +141,10 @@ def stateful_sets(draw: Random) -> list[Object]:
         more["volumeClaimTemplates"] = [claim_template("data")]
     if draw.random() < 0.5:
         keep = ["Retain", "Delete"]
-        more["persistentVolumeClaimRetentionPolicy"] = {"whenDeleted": draw.choice(keep), "whenScaled": draw.choice(keep)}
+        more["persistentVolumeClaimRetentionPolicy"] = {
+            "whenDeleted": draw.choice(keep),
+            "whenScaled": draw.choice(keep),
+        }
     steps = [made(stateful_set("web", draw.randrange(1, 5), updateStrategy=strategy(), **more))]
     steps += [{"do": "ready", "count": 9}] * 3
     for _ in range(7):
@@ -142,7 +165,10 @@ def daemon_sets(draw: Random) -> list[Object]:
         if draw.random() < 0.2:
             return {"type": "OnDelete", "rollingUpdate": None}
         surge = draw.choice([0, 0, 1, "50%"])
-        return {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": surge, "maxUnavailable": 0 if surge else draw.choice([1, 2, "50%"])}}
+        return {
+            "type": "RollingUpdate",
+            "rollingUpdate": {"maxSurge": surge, "maxUnavailable": 0 if surge else draw.choice([1, 2, "50%"])},
+        }
 
     def pods(version: int) -> Object:
         more = chosen(draw, 0.2, nodeSelector=[{"disk": "ssd"}, {"disk": "none"}])
@@ -157,7 +183,11 @@ def daemon_sets(draw: Random) -> list[Object]:
             case 2:
                 steps.append(patched("DaemonSet", "web", updateStrategy=strategy()))
             case _:
-                steps.append(draw.choice([{"do": "gone"}, {"do": "ready", "count": 9}, {"do": "ready", "count": 1}, {"do": "lose"}]))
+                steps.append(
+                    draw.choice(
+                        [{"do": "gone"}, {"do": "ready", "count": 9}, {"do": "ready", "count": 1}, {"do": "lose"}]
+                    )
+                )
     return [*steps, *ending(draw, "DaemonSet")]
 
 
@@ -215,7 +245,7 @@ def services(draw: Random) -> list[Object]:
     names = ("http", "https", "dns")
 
     def ports() -> list[Object]:
-        found = []
+        found: list[Object] = []
         for name in draw.sample(names, draw.randrange(1, 3)):
             port: Object = {"name": name, "port": len(found) + 80, "targetPort": draw.choice([8080, 53, name, "other"])}
             found.append(port | chosen(draw, 0.3, protocol=["TCP", "UDP"], appProtocol="kubernetes.io/h2c"))
@@ -248,21 +278,30 @@ def services(draw: Random) -> list[Object]:
             case 3:
                 steps.append({"do": "lose"})
             case 4:
-                steps.append({"do": "patch", "kind": "Service", "name": "web", "body": {"metadata": {"labels": {"tier": None, "team": "x"}}}})
+                steps.append(
+                    {
+                        "do": "patch",
+                        "kind": "Service",
+                        "name": "web",
+                        "body": {"metadata": {"labels": {"tier": None, "team": "x"}}},
+                    }
+                )
             case _:
                 steps.append({"do": "ready", "count": draw.choice([0, 1, 9])})
     return steps
 
 
 def budgets(draw: Random) -> list[Object]:
-    kind, build = draw.choice([("Deployment", deployment), ("StatefulSet", stateful_set), ("ReplicaSet", replica_set), ("Job", job)])
+    kind = draw.choice([*_SIZED, "Job"])
     amount = {draw.choice(["minAvailable", "maxUnavailable"]): draw.choice(AMOUNTS)}
-    sized = {"parallelism": 3} if build is job else {}
-    made_first = job("web", pods=template("web"), **sized) if build is job else build("web", draw.randrange(1, 6))  # type: ignore[operator]
-    steps = [made(budget("web", "web", **amount)), made(made_first), {"do": "ready", "count": draw.choice([1, 2, 9])}]
+    if kind == "Job":
+        workload = job("web", pods=template("web"), parallelism=3)
+    else:
+        workload = _SIZED[kind]("web", draw.randrange(1, 6))
+    steps = [made(budget("web", "web", **amount)), made(workload), {"do": "ready", "count": draw.choice([1, 2, 9])}]
     for _ in range(4):
         # A Job makes another pod for one that is lost, but not at once.
-        other = {"do": "gone"} if build is job else usual(draw)
+        other = {"do": "gone"} if kind == "Job" else usual(draw)
         steps.append(draw.choice([other, {"do": "ready", "count": draw.choice([1, 9])}]))
     return [*steps, *ending(draw, kind)]
 

@@ -62,7 +62,9 @@ class Simulated:
         self.simulation.now = end
 
     def list(self, kind: str) -> list[Object]:
-        return [o for o in self.registry.list(self._resource(kind)).items if o["metadata"].get("namespace") == "default"]
+        return [
+            o for o in self.registry.list(self._resource(kind)).items if o["metadata"].get("namespace") == "default"
+        ]
 
     def create(self, obj: Object) -> str:
         resource = self._resource(obj["kind"])
@@ -167,4 +169,3 @@ class Real:
 
 def _said(answer: Answer) -> str:
     return "" if answer.code < 300 else str(answer.body["reason"])
-

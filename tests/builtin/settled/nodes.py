@@ -26,7 +26,13 @@ def ready(api: Api, wanted: Object) -> None:
     if api.post(leases, lease).code == 409:
         api.patch(f"{leases}/{name}", "merge", {"spec": spec})
     conditions = [
-        {"type": "Ready", "status": "True", "reason": "X", "lastHeartbeatTime": timestamp(now), "lastTransitionTime": "2020-01-01T00:00:00Z"}
+        {
+            "type": "Ready",
+            "status": "True",
+            "reason": "X",
+            "lastHeartbeatTime": timestamp(now),
+            "lastTransitionTime": "2020-01-01T00:00:00Z",
+        }
     ]
     status = {"conditions": conditions, "addresses": [{"type": "InternalIP", "address": "10.0.0.1"}]}
     api.patch(f"/api/v1/nodes/{name}/status", "merge", {"status": {**wanted["status"], **status}})

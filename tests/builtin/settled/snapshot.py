@@ -76,16 +76,24 @@ def _learn(everything: dict[str, list[Object]], found: dict[str, str]) -> None:
 
 
 def _plain(text: str, names: dict[str, str]) -> str:
-    text = re.sub(r"\b(deployments|replica-sets|stateful-sets|daemon-sets|jobs|services|budgets)-\d+/", "default/", text)
+    text = re.sub(
+        r"\b(deployments|replica-sets|stateful-sets|daemon-sets|jobs|services|budgets)-\d+/", "default/", text
+    )
     if names:
         words = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
         text = re.sub(rf"(?<![\w.-])({words})(?![\w-])", lambda match: names[match.group(1)], text)
         # A set that is gone is known by its pods.
-        text = re.sub(rf"(?<![\w.-])({words})(?=-[bcdfghjklmnpqrstvwxz2456789]{{5}}\b)", lambda m: names[m.group(1)], text)
+        text = re.sub(
+            rf"(?<![\w.-])({words})(?=-[bcdfghjklmnpqrstvwxz2456789]{{5}}\b)", lambda m: names[m.group(1)], text
+        )
     # What should be gone may be counted or not.
     text = re.sub(r"used: pods=\d+", "used: pods=N", text)
     # Pods that are gone are known by their owners' words alone.
-    text = re.sub(r"([\w.-]+?(?:#\d+)?)-(?:(\d+)-)?[bcdfghjklmnpqrstvwxz2456789]{5}\b", lambda m: f"{m[1]}-{m[2] + '-' if m[2] else ''}*", text)
+    text = re.sub(
+        r"([\w.-]+?(?:#\d+)?)-(?:(\d+)-)?[bcdfghjklmnpqrstvwxz2456789]{5}\b",
+        lambda m: f"{m[1]}-{m[2] + '-' if m[2] else ''}*",
+        text,
+    )
     return re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "<uid>", text)
 
 
@@ -119,7 +127,8 @@ def _told(kind: str, obj: Object) -> Object:
         told["ended"] = obj["status"].get("phase") if obj["status"].get("phase") in ("Succeeded", "Failed") else ""
     else:
         told["status"] = _without_moments(obj.get("status", {}))
-    return _without_moments(told)
+    plain: Object = _without_moments(told)
+    return plain
 
 
 def _without_moments(value: Any) -> Any:

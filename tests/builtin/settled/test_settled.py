@@ -23,7 +23,7 @@ _LEFT_OUT = ("node-lifecycle", "node-outages", "taint-eviction", "scheduler", "n
 
 def known() -> dict[str, str]:
     lines = KNOWN.read_text(encoding="utf-8").splitlines()
-    return dict(line.split(": ", 1) for line in lines if line and not line.startswith("#"))  # type: ignore[misc]
+    return dict(line.split(": ", 1) for line in lines if line and not line.startswith("#"))
 
 
 def controllers() -> tuple[Controller, ...]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 from mooring.kube.objects import Object
 from tests.support.traces.story import Story
 
 
-def chosen(draw: Random, chance: float, **fields: object) -> dict[str, object]:
+def chosen(draw: Random, chance: float, **fields: Any) -> dict[str, Any]:
     """These fields, each with the chance; a list is what its value is drawn from."""
-    found = {}
+    found: dict[str, Any] = {}
     for name, values in fields.items():
         if draw.random() < chance:
             found[name] = draw.choice(values) if isinstance(values, list) else values

@@ -1,4 +1,4 @@
-"""What kubelets do in a story: bind pods, start them, end them, lose them. Nothing here decides; stories tell it what to do."""
+"""What kubelets do in a story: they bind pods, start them, end them and lose them, as the story says."""
 
 from __future__ import annotations
 
@@ -58,7 +58,14 @@ class Kubelet:
             status |= {"podIP": address, "podIPs": [{"ip": address}, {"ip": f"fd00::{self._addresses:x}"}]}
         running = {"running": {"startedAt": self._now()}}
         status["containerStatuses"] = [
-            {"name": c["name"], "image": c["image"], "imageID": "", "ready": ready, "restartCount": restarts, "state": running}
+            {
+                "name": c["name"],
+                "image": c["image"],
+                "imageID": "",
+                "ready": ready,
+                "restartCount": restarts,
+                "state": running,
+            }
             for c in pod["spec"]["containers"]
         ]
         self.status(name, status, namespace, "ready" if ready else "unready")

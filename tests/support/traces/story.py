@@ -46,7 +46,9 @@ class Story:
         self.wording = Wording()
         self._silent = silent
         self.registry = Registry(now=START, seed=seed)
-        self.simulation = Simulation(controllers, registry=self.registry, seed=seed, faults=faults, configuration=configuration)
+        self.simulation = Simulation(
+            controllers, registry=self.registry, seed=seed, faults=faults, configuration=configuration
+        )
         self._faulty = self.simulation.transport
         self.simulation.transport = _Told(self.simulation.transport, self._tell)
         for obj in objects:
@@ -79,9 +81,7 @@ class Story:
         self.say(told or f"patch {kind} {name}{'/' if subresource else ''}{subresource} {self.wording.body(body)}")
         now, registry = self.simulation.now, self.registry
         self._ask(
-            lambda: registry.patch(
-                resource, where, name, "merge", body, now=now, subresource=subresource, manager=by
-            )
+            lambda: registry.patch(resource, where, name, "merge", body, now=now, subresource=subresource, manager=by)
         )
 
     def delete(self, kind: str, name: str, namespace: str = "default", *, told: str = "", **options: Any) -> None:
@@ -101,7 +101,12 @@ class Story:
     def add_node(self, node: Object) -> None:
         """A node that is ready to run pods: nobody here takes the taint away that a new one has."""
         self.create(node)
-        self.patch("Node", node["metadata"]["name"], {"spec": {"taints": node["spec"].get("taints") or None}}, told="it is ready")
+        self.patch(
+            "Node",
+            node["metadata"]["name"],
+            {"spec": {"taints": node["spec"].get("taints") or None}},
+            told="it is ready",
+        )
 
     def evict(self, name: str, namespace: str = "default") -> None:
         self.say(f"evict {name}")
@@ -189,7 +194,9 @@ class Story:
         action = f" ({body['action']})" if "action" in body else ""
         labels = f" {body['metadata']['labels']}" if "labels" in body["metadata"] else ""
         message = self.wording.plain(body["message"])
-        return f"tells {body['type']} {body['reason']}{action}{times}{labels} {about['kind']} {about['name']}: {message}"
+        return (
+            f"tells {body['type']} {body['reason']}{action}{times}{labels} {about['kind']} {about['name']}: {message}"
+        )
 
 
 class _Told:

@@ -278,7 +278,7 @@ class Live:
     async def _execute(self, task: Task) -> None:
         try:
             outcome = await execute_async(task.stages, self._transport, self.dispatcher.names)
-            for kind, key in outcome.suspect:
+            for kind, key in sorted(outcome.suspect, key=lambda each: each[1]):
                 await self._observe_live(kind, key)
         except Exception as error:
             outcome = Outcome(failed=f"{task.request} could not be carried out: {error!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mooring.builtin.apps.statefulset.ordinals import BLOCKS, INDEX_LABEL
-from mooring.builtin.apps.statefulset.state import ObservedPods, observe_pods
+from mooring.builtin.apps.statefulset.state import ObservedPods, Span, observe_pods
 from mooring.runtime.view import View
 from mooring.testing.views import view_of
 from mooring.workloads.kinds import STATEFUL_SET
@@ -69,3 +70,20 @@ def _shown(observed: ObservedPods) -> tuple[Any, ...]:
         observed.condemned,
         dict(observed.staying),
     )
+
+
+def test_drawn_spans_leave_out_what_is_settled_and_no_more() -> None:
+    for number in range(200):
+        draw = Random(f"spans {number}")
+        start, replicas = draw.randrange(5), draw.randrange(30)
+        spans, at = [], start
+        while (first := at + draw.randrange(4)) < start + replicas:
+            end = min(first + draw.randrange(1, 6), start + replicas)
+            spans.append(Span(first, end, draw.choice(["old", "new"])))
+            at = end
+        observed = ObservedPods(start, replicas, spans, {}, (), (), 0, {})
+        every = range(start, start + replicas)
+        settled = {ordinal: span.revision for span in spans for ordinal in range(span.first, span.end)}
+        assert list(observed.ordinals()) == [each for each in every if each not in settled], spans
+        wanted = [each for each in reversed(every) if settled.get(each) != "new"]
+        assert list(observed.outdated("new")) == wanted, spans
