@@ -29,6 +29,7 @@ SEEDS: Final = range(20_000, 20_140)
 # What differs from cluster to cluster, and what only the API server knows.
 _LEFT_OUT: Final = ("serviceAccountName", "serviceAccount", "nodeName")
 _HASHES: Final = ("pod-template-hash", "controller-revision-hash", "pod-template-generation")
+_INDEX: Final = "batch.kubernetes.io/job-completion-index"
 _UIDS: Final = ("controller-uid", "batch.kubernetes.io/controller-uid")
 
 
@@ -52,12 +53,21 @@ def normal(pod: Object, workload: str) -> Object:
     for key in _UIDS:
         labels.pop(key, None)
     (owner,) = metadata.get("ownerReferences") or [None]
-    found: Object = {"labels": labels, "spec": {key: spec[key] for key in spec if key not in _LEFT_OUT}}
+    # Nobody is less important than others unless it is said.
+    usual = {"priority": 0, "preemptionPolicy": "PreemptLowerPriority"}
+    found: Object = {"labels": labels, "spec": usual | {key: spec[key] for key in spec if key not in _LEFT_OUT}}
     if owner is not None:
         told = {key: owner.get(key) for key in ("apiVersion", "kind", "controller", "blockOwnerDeletion")}
         found["owner"] = {**told, "isDirect": owner["name"] == workload}
-    if annotations := metadata.get("annotations"):
+    annotations = {key: value for key, value in metadata.get("annotations", {}).items() if key != _INDEX}
+    if annotations:
         found["annotations"] = annotations
+    if owner is not None and owner["kind"] == "Job":
+        # A pod with an index is told it in ways that matter to itself alone.
+        found["spec"].pop("hostname", None)
+        found["spec"]["containers"] = [
+            {key: each[key] for key in each if key != "env"} for each in found["spec"]["containers"]
+        ]
     return found
 
 
