@@ -68,7 +68,7 @@ class Unlike(Exception):
 
 
 def applied(request: Object, edits: Iterable[Edit]) -> Object:
-    changed = {key: list(value) if isinstance(value, list) else value for key, value in request.items()}
+    changed: Object = {key: list(value) if isinstance(value, list) else value for key, value in request.items()}
     for edit in edits:
         kind, _, name = edit.target.partition("/")
         match kind:

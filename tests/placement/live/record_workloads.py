@@ -83,11 +83,10 @@ class Controllers:
             return {"refused": str(refused.body["message"])}
         name = metadata["name"]
         if kind == "CronJob":
-            job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": dict(metadata)}
-            job["metadata"]["name"] = name = f"{name}-1"
-            made = self.api.post(
-                path.replace("cronjobs", "jobs"), {**job, "spec": refused.body["spec"]["jobTemplate"]["spec"]}
-            )
+            name = f"{name}-1"
+            job: Object = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {**metadata, "name": name}}
+            job["spec"] = refused.body["spec"]["jobTemplate"]["spec"]
+            made = self.api.post(path.replace("cronjobs", "jobs"), job)
             assert made.code == 201, made.body
         pods = self._settled(f"/api/v1/namespaces/{metadata['namespace']}/pods", name)
         shown = [{"name": pod["metadata"]["name"], **normal(pod, name)} for pod in pods]
@@ -100,14 +99,14 @@ class Controllers:
 
     def _settled(self, path: str, name: str) -> list[Object]:
         """The pods of a workload, once no more have come for a while; the first may take longer."""
-        before, since = 0, time.monotonic()
-        while time.monotonic() - since < (2 if before else 6):
+        found: list[Object] = []
+        since = time.monotonic()
+        while time.monotonic() - since < (2 if found else 6):
             time.sleep(0.1)
-            found = [
-                each for each in self.api.get(path).body["items"] if each["metadata"]["name"].startswith(f"{name}-")
-            ]
-            if len(found) != before:
-                before, since = len(found), time.monotonic()
+            pods = self.api.get(path).body["items"]
+            now = [each for each in pods if each["metadata"]["name"].startswith(f"{name}-")]
+            if len(now) != len(found):
+                found, since = now, time.monotonic()
         return found
 
 
