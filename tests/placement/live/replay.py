@@ -77,9 +77,8 @@ class Replay:
         if preemption is not None and preemption.slot >= 0:
             answer["nominated"] = names[preemption.slot]
             answer["victims"] = sorted(pod.key for pod in preemption.victims)
-            if told.get("nominated") != answer["nominated"] and told.get("nominated") in map(
-                names.__getitem__, preemption.tied
-            ):
+            tied = [names[slot] for slot in preemption.tied]
+            if told.get("nominated") in tied and told["nominated"] != answer["nominated"]:
                 # Of equal nodes the real one takes any here, too.
                 answer |= {"nominated": told["nominated"], "victims": told["victims"]}
         return answer
