@@ -143,15 +143,14 @@ class Drawing:
         style = pick("|>") + pick(("", "", "-", "+", "2", "2-", "+2"))
         margin = " " * (indent + 2)
         lines = [f"{head} {style}{pick(('', '', ' # c'))}"]
-        for _ in range(self.random.randint(1, 4)):
-            lines.append(pick(("", margin + "text", margin + "  more", margin + "# no comment", margin + "a: b", "  ")))
-        return lines
+        inner = ("", margin + "text", margin + "  more", margin + "# no comment", margin + "a: b", "  ")
+        return [*lines, *[pick(inner) for _ in range(self.random.randint(1, 4))]]
 
     def flow(self, depth: int) -> str:
         pick = self.random.choice
-        inner = ("1", "a", "true", '"q"', "'s'", "null", "a b", "1.0", "x:y", "~")
+        inner = ["1", "a", "true", '"q"', "'s'", "null", "a b", "1.0", "x:y", "~"]
         if depth < 2 and self.random.random() < 0.3:
-            inner = (*inner, self.flow(depth + 1))
+            inner.append(self.flow(depth + 1))
         if self.random.random() < 0.5:
             values = [pick(inner) for _ in range(self.random.randint(0, 3))]
             return f"[{pick((', ', ',', ' , ')).join(values)}{pick(('', '', ','))}]"

@@ -21,7 +21,7 @@ SEEDS: Final = range(500)
 
 
 def made_by_kubectl(text: str) -> Any:
-    command = [tool("kubectl"), "label", "--local", "-f", "-", "recorded=yes", "-o", "json"]
+    command = [str(tool("kubectl")), "label", "--local", "-f", "-", "recorded=yes", "-o", "json"]
     done = subprocess.run(command, input=text.encode(), capture_output=True, check=False)
     if done.returncode:
         return None

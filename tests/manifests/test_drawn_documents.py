@@ -25,8 +25,7 @@ def read(text: str) -> Any:
     """The object in a document; None where it is refused."""
     try:
         (document,) = read_manifest_stream(io.BytesIO(text.encode()), "drawn.yaml")
-    except ManifestError as error:
-        assert str(error).startswith("drawn.yaml"), error
+    except ManifestError:
         return None
     return document.value
 

@@ -1,1 +1,1 @@
-"""Clusters and workloads that are drawn from a seed: plain objects that the API accepts, of every kind placement reads."""
+"""Clusters and workloads that are drawn from a seed: plain objects of every kind that placement reads."""

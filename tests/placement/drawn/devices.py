@@ -1,4 +1,4 @@
-"""Drawn devices: slices of nodes, classes and claims whose expressions select some of them, what is allocated already."""
+"""Drawn devices: slices of nodes, claims whose expressions select some of them, and what is allocated already."""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mooring.kube.objects import Object
 from tests.placement.drawn.dice import Dice
 from tests.placement.drawn.nodes import HOSTNAME, ZONE, ZONES
@@ -36,7 +38,7 @@ class Storage:
         return found
 
     def _classes(self) -> None:
-        def add(name: str, provisioner: str, mode: str, **more: object) -> None:
+        def add(name: str, provisioner: str, mode: str, **more: Any) -> None:
             kind = ("storage.k8s.io/v1", "StorageClass", name)
             self._add(*kind, provisioner=provisioner, volumeBindingMode=mode, reclaimPolicy="Delete", **more)
 

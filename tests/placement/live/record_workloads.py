@@ -29,6 +29,7 @@ SEEDS: Final = range(20_000, 20_140)
 # What differs from cluster to cluster, and what only the API server knows.
 _LEFT_OUT: Final = ("serviceAccountName", "serviceAccount", "nodeName")
 _HASHES: Final = ("pod-template-hash", "controller-revision-hash", "pod-template-generation")
+_INDEX: Final = "batch.kubernetes.io/job-completion-index"
 _UIDS: Final = ("controller-uid", "batch.kubernetes.io/controller-uid")
 
 
@@ -52,12 +53,21 @@ def normal(pod: Object, workload: str) -> Object:
     for key in _UIDS:
         labels.pop(key, None)
     (owner,) = metadata.get("ownerReferences") or [None]
-    found: Object = {"labels": labels, "spec": {key: spec[key] for key in spec if key not in _LEFT_OUT}}
+    # Nobody is less important than others unless it is said.
+    usual = {"priority": 0, "preemptionPolicy": "PreemptLowerPriority"}
+    found: Object = {"labels": labels, "spec": usual | {key: spec[key] for key in spec if key not in _LEFT_OUT}}
     if owner is not None:
         told = {key: owner.get(key) for key in ("apiVersion", "kind", "controller", "blockOwnerDeletion")}
         found["owner"] = {**told, "isDirect": owner["name"] == workload}
-    if annotations := metadata.get("annotations"):
+    annotations = {key: value for key, value in metadata.get("annotations", {}).items() if key != _INDEX}
+    if annotations:
         found["annotations"] = annotations
+    if owner is not None and owner["kind"] == "Job":
+        # A pod with an index is told it in ways that matter to itself alone.
+        found["spec"].pop("hostname", None)
+        found["spec"]["containers"] = [
+            {key: each[key] for key in each if key != "env"} for each in found["spec"]["containers"]
+        ]
     return found
 
 
@@ -73,11 +83,10 @@ class Controllers:
             return {"refused": str(refused.body["message"])}
         name = metadata["name"]
         if kind == "CronJob":
-            job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": dict(metadata)}
-            job["metadata"]["name"] = name = f"{name}-1"
-            made = self.api.post(
-                path.replace("cronjobs", "jobs"), {**job, "spec": refused.body["spec"]["jobTemplate"]["spec"]}
-            )
+            name = f"{name}-1"
+            job: Object = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {**metadata, "name": name}}
+            job["spec"] = refused.body["spec"]["jobTemplate"]["spec"]
+            made = self.api.post(path.replace("cronjobs", "jobs"), job)
             assert made.code == 201, made.body
         pods = self._settled(f"/api/v1/namespaces/{metadata['namespace']}/pods", name)
         shown = [{"name": pod["metadata"]["name"], **normal(pod, name)} for pod in pods]
@@ -90,14 +99,14 @@ class Controllers:
 
     def _settled(self, path: str, name: str) -> list[Object]:
         """The pods of a workload, once no more have come for a while; the first may take longer."""
-        before, since = 0, time.monotonic()
-        while time.monotonic() - since < (2 if before else 6):
+        found: list[Object] = []
+        since = time.monotonic()
+        while time.monotonic() - since < (2 if found else 6):
             time.sleep(0.1)
-            found = [
-                each for each in self.api.get(path).body["items"] if each["metadata"]["name"].startswith(f"{name}-")
-            ]
-            if len(found) != before:
-                before, since = len(found), time.monotonic()
+            pods = self.api.get(path).body["items"]
+            now = [each for each in pods if each["metadata"]["name"].startswith(f"{name}-")]
+            if len(now) != len(found):
+                found, since = now, time.monotonic()
         return found
 
 

