@@ -125,6 +125,8 @@ def _mangled_lines(draw: Draw, text: str) -> str:
 
 # Decisions
 
+_CLAIMS = (*[ClaimRecord("default", "w1", "u1")] * 4, ClaimRecord("x", "w2", "u2"))
+
 
 def _progress(draw: Draw) -> AgentProgress:
     def failure(share: float) -> StepFailure | None:
@@ -133,9 +135,7 @@ def _progress(draw: Draw) -> AgentProgress:
         return StepFailure("no such file", draw.one((1, 3)), NOON + timedelta(seconds=draw.one((-5, 0, 40))))
 
     return AgentProgress(
-        claim=draw.one(
-            (None, ClaimRecord("default", "w1", "u1"), ClaimRecord("default", "w1", "u1"), ClaimRecord("x", "w2", "u2"))
-        ),
+        claim=draw.one((None, None, *_CLAIMS)),
         installed=draw.chance(0.5),
         install_failure=failure(0.3),
         joined=draw.chance(0.3),
@@ -148,21 +148,21 @@ def _progress(draw: Draw) -> AgentProgress:
 def _host(draw: Draw) -> Object:
     metadata: Object = {"name": "h1", "namespace": "default", "uid": "h"}
     marks = {"byoh.infrastructure.cluster.x-k8s.io/unregistering": "", "cluster.x-k8s.io/paused": ""}
-    metadata["annotations"] = {name: marks[name] for name in draw.some(tuple(marks), 0.12)}
+    metadata["annotations"] = {name: marks[name] for name in draw.some(tuple(marks), 0.07)}
     metadata["labels"] = {f"byohost.{_DOMAIN}/host": "other"} if draw.chance(0.3) else {}
     metadata |= {"deletionTimestamp": "2026-01-01T12:00:00Z"} if draw.chance(0.1) else {}
     secret = {"kind": "Secret", "namespace": "default", "name": "s"}
-    spec: Object = {name: secret for name in draw.some(("bootstrapSecret", "installationSecret"), 0.8)}
+    spec: Object = dict.fromkeys(draw.some(("bootstrapSecret", "installationSecret"), 0.8), secret)
     spec |= (
         {"joinMode": draw.one(("tlsBootstrap", "tlsBootstrap", "tlsBootstrap", "kubeadm"))} if draw.chance(0.95) else {}
     )
     spec |= {"downloadMode": draw.one(("offline", "online"))} if draw.chance(0.5) else {}
     spec |= {"kubernetesVersion": draw.one(("v1.35.0", "v1.34.0", "odd"))} if draw.chance(0.6) else {}
-    spec |= {"labels": {name: "v" for name in draw.some(_LABELS)}} if draw.chance(0.7) else {}
+    spec |= {"labels": dict.fromkeys(draw.some(_LABELS), "v")} if draw.chance(0.7) else {}
     spec |= {"taints": [{"key": "a", "value": draw.one(("", "b")), "effect": "NoSchedule"}]} if draw.chance(0.5) else {}
     status: Object = {}
     if draw.chance(0.85):
-        uid = draw.one(("u1", "u1", "u2"))
+        uid = draw.one(("u1", "u1", "u1", "u1", "u2"))
         status["machineRef"] = {
             "kind": "ByoMachine",
             "namespace": draw.one(("", "team")),
@@ -180,9 +180,10 @@ def _host(draw: Draw) -> Object:
 def decisions(draw: Draw) -> Iterator[Any]:
     found, progress = _host(draw), _progress(draw)
     host = typed_host(found)
-    leftovers, skip = draw.chance(0.15), draw.chance(0.3)
+    leftovers, skip = draw.chance(0.08), draw.chance(0.3)
     seen = None if draw.chance(0.08) else host
-    step = next_step(seen, progress, NOON, leftovers=leftovers, skip_installation=skip)
+    said = {"leftovers": leftovers, "skip_installation": skip}
+    step = next_step(seen, progress, NOON, **{name: value for name, value in said.items() if value})
     conditions = agent_conditions(host, progress, step)
     yield ["step", type(step).__name__, _plain(step), dated_conditions(host, conditions, "2026-01-01T12:00:00Z")]
     failure = failed_again(progress.join_failure, "again", NOON)
@@ -303,7 +304,7 @@ def namespaces(draw: Draw) -> Iterator[Any]:
 def rows(count: int) -> Iterator[Any]:
     for number in range(count):
         draw = Draw(f"machine {number}")
-        for drawn in (readings, networks, decisions, decisions, decisions, files, firewalls):
+        for drawn in (readings, networks, *[decisions] * 6, files, firewalls):
             yield from drawn(draw)
         if number % 6 == 0:
             yield from namespaces(draw)
