@@ -107,7 +107,8 @@ def _asked(draw: Draw, world: World) -> list[str]:
 def said(arguments: Sequence[str], width: int = 0) -> list[Any]:
     """The exit code and what was written; with a width, as on a terminal that wide."""
     environment = {"COLUMNS": str(width or 100), "TERM": "xterm-256color", "NO_COLOR": None, "KUBECONFIG": "/dev/null"}
-    runner = CliRunner(env={**environment, "HOME": str(Path.cwd())})
+    # Whoever runs this in a pod has a cluster.
+    runner = CliRunner(env={**environment, "HOME": str(Path.cwd()), "KUBERNETES_SERVICE_HOST": None})
     with patch("mooring.cli.render.screen.is_terminal", lambda: width > 0), _soon_done(arguments):
         done = runner.invoke(cli, list(arguments), color=width > 0)
     if done.exception is not None and not isinstance(done.exception, SystemExit):

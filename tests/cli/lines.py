@@ -80,7 +80,6 @@ LINES: tuple[tuple[str, ...], ...] = (
     ("up", "--bind", "nowhere"),
     ("up", "--bind", ":x"),
     ("up", "--bind", "1.2.3.4:99999"),
-    ("up", "--bind", "300.1.1.1:80"),
     ("up", "--fleet", "none.yaml"),
     ("up", "--fleet", "bad.yaml"),
     ("up", "--controllers", "nobody"),
