@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mooring.agents.helm.empty_namespace import delete_if_empty
+from mooring.agents.helm.progress import progressed
 from mooring.agents.host.cleaning.firewall import parse_chains, removal_commands
 from mooring.agents.host.conditions import agent_conditions, dated_conditions, same_version
 from mooring.agents.host.detection.hardware import (
@@ -31,11 +32,15 @@ from mooring.agents.host.root_folder import RootFolder
 from mooring.agents.host.services.service import NodeService
 from mooring.agents.host.services.systemd import start_command
 from mooring.agents.host.steps import next_step
+from mooring.api.kinds import Key
 from mooring.client.transport import Page
+from mooring.features.installation.api.kinds import INSTALLATION
+from mooring.features.installation.effects import INSTALL
 from mooring.kube.errors import InputError
 from mooring.kube.objects import Object
 from mooring.kube.status import NotFoundError
 from mooring.nodes.process.gpus import gpu_labels, parse_gpus
+from mooring.runtime.effects import Run
 from tests.support.recordings import Draw
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -301,10 +306,26 @@ def namespaces(draw: Draw) -> Iterator[Any]:
     yield ["namespace", asyncio.run(delete_if_empty(cluster, "shop")), cluster.asked]
 
 
+# Effects
+
+
+def reports(draw: Draw) -> Iterator[Any]:
+    """The output of a step that is shown while it runs."""
+    run = Run(INSTALL, INSTALLATION, Key("", "kaito"), "1-install", None, "u1")
+    steps = [
+        {"name": name, "state": draw.one(("Running", "Running", "Done")), "run": draw.one(("1-install", "2-install"))}
+        for name in ("a", "b")
+    ]
+    metadata = {"name": "kaito", "uid": draw.one(("u1", "u1", "u2")), "resourceVersion": "7"}
+    status = draw.one(({}, None, {"steps": steps}, {"steps": steps}, {"steps": steps}))
+    request = progressed(run, "output", {"metadata": metadata, "status": status})
+    yield ["progress", None if request is None else list(request)]
+
+
 def rows(count: int) -> Iterator[Any]:
     for number in range(count):
         draw = Draw(f"machine {number}")
-        for drawn in (readings, networks, *[decisions] * 6, files, firewalls):
+        for drawn in (readings, networks, *[decisions] * 6, files, firewalls, reports):
             yield from drawn(draw)
         if number % 6 == 0:
             yield from namespaces(draw)
