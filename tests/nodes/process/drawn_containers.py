@@ -207,16 +207,24 @@ def storage(draw: Draw) -> Iterator[Any]:
         {"limits": {"ephemeral-storage": "1Ki"}},
         {"limits": {"ephemeral-storage": "2Ki"}},
         {"limits": {"ephemeral-storage": "0"}},
+        {"limits": {"ephemeral-storage": "1"}},
     )
     names = ("main", "more")
     pod: Object = {"spec": {"containers": [{"name": name, "resources": draw.one(limits)} for name in names]}}
-    disk: tuple[Object, ...] = ({}, {"sizeLimit": "1Ki"}, {"sizeLimit": "0"}, {"medium": "Memory"}, {"sizeLimit": 1500})
+    disk: tuple[Object, ...] = (
+        {},
+        {"sizeLimit": "1Ki"},
+        {"sizeLimit": "0"},
+        {"sizeLimit": "1"},
+        {"medium": "Memory"},
+        {"sizeLimit": 1500},
+    )
     pod["spec"]["volumes"] = (
         [{"name": name, "emptyDir": draw.one(disk)} for name in ("a", "b")] if draw.chance(0.8) else None
     )
     if draw.chance(0.3):
         pod["spec"]["initContainers"] = [{"name": "init", "resources": draw.one(limits)}]
-    sizes = (0, 1023, 1024, 1025, 2049, 5000)
+    sizes = (0, 0, 2, 1023, 1024, 1025, 2049, 5000)
     usage = StorageUsage(
         {name: draw.one(sizes) for name in ("a", "b")}, {name: draw.one(sizes) for name in draw.some(names, 0.9)}
     )
