@@ -59,7 +59,7 @@ class DrawnDay:
         self.draw = draw
         self.stage = draw.one(_STAGES)
         stages = [each.value for each in read_manifests(EXAMPLES / f"{self.stage}.yaml")] if self.stage else []
-        nodes = simulated_nodes(every_node=draw.chance(0.7))
+        nodes = simulated_nodes(every_node=True) if draw.chance(0.7) else simulated_nodes()
         before = [stage_definition(), *stages]
         self.town = Town(controllers=(nodes, STAGES, *PROVISIONERS), seed=draw.below(1000), before=before)
         self.count = 0
@@ -110,10 +110,9 @@ class DrawnDay:
         draw, name = self.draw, self.draw.one(([*self.town.pods()] or ["none"])[-4:])
         match draw.below(19):
             case 0 | 1 | 2 | 3 | 4:
-                self.count += 1
-                return f"pod p{self.count - 1}", self._pod, f"p{self.count - 1}"
+                return "pods", self._pods, draw.one((1, 1, 3))
             case 5 | 6 | 16 | 17 | 18 if running := [n for n, each in self.town.pods().items() if _runs(each)]:
-                return "resize", self._resize, draw.one(running[-3:])
+                return "resize", self._resize, *draw.one((running[-1:], running[:1], running[-4:]))
             case 7:
                 return f"delete {name}", self._delete, name
             case 8:
@@ -182,7 +181,16 @@ class DrawnDay:
             found["resizePolicy"] = [{"resourceName": resource, "restartPolicy": "RestartContainer"}]
         return found
 
-    def _resize(self, name: str) -> None:
+    def _pods(self, count: int) -> None:
+        for _ in range(count):
+            self.count += 1
+            self._pod(f"p{self.count}")
+
+    def _resize(self, *names: str) -> None:
+        for name in names:
+            self._resize_one(name)
+
+    def _resize_one(self, name: str) -> None:
         spec = self._found("Pod", name)["spec"]
         changed = {}
         for place in ("containers", "initContainers"):

@@ -17,7 +17,7 @@ def recorded(path: Path) -> list[Any]:
 
 
 def keep(path: Path, rows: Iterable[Any]) -> None:
-    lines = "".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows)
+    lines = "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
     path.write_bytes(lzma.compress(lines.encode(), preset=9 | lzma.PRESET_EXTREME))
 
 

@@ -40,7 +40,6 @@ class StagePlayer:
         self._pods, self._nodes = lifecycle.of("Pod"), lifecycle.of("Node")
         known = view.memory(MappingProxyType)
         self._known: Mapping[str, PendingStage] = known or {}
-        self._seen_before = known is not None
         self.pending: dict[str, PendingStage] = {}
         self.events: list[Event] = []
 

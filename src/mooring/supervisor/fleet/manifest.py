@@ -109,7 +109,7 @@ def _check(registry: Registry, document: Document[Object], obj: Object, now: dat
         raise _error(document, _spoken(f'Node "{_name(obj)}": {errors[0]}'), _spoken(errors[0].path))
     try:
         body = obj if not resource.namespaced else in_namespace(obj)
-        registry.create(resource, body, now=now, manager="mooring-fleet", field_validation="Strict")
+        registry.create(resource, body, now=now, field_validation="Strict")
     except AlreadyExistsError:
         # What every cluster has from the start, such as the namespace default.
         return

@@ -1,0 +1,152 @@
+"""Command lines with something wrong in them, or that need no cluster: each ends at once and says why."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.cli.drawn_commands import said
+
+_DURATIONS = ("5x", "-3s", "", "1h30", "soon")
+_SETTINGS = (
+    "--node-claim-delay",
+    "--host-heartbeat-timeout",
+    "--host-cleanup-timeout",
+    "--host-orphan-timeout",
+    "--bootstrap-token-lifetime",
+    "--simulated-host-heartbeat",
+    "--scan-interval",
+    "--node-deletion-delay-after-taint",
+    "--scale-down-unneeded-time",
+    "--scale-down-unready-time",
+    "--max-node-provision-time",
+    "--scale-down-delay-after-add",
+    "--scale-down-delay-after-delete",
+    "--scale-down-delay-after-failure",
+    "--unremovable-node-recheck-timeout",
+    "--initial-node-group-backoff-duration",
+    "--max-node-group-backoff-duration",
+    "--new-gpu-pod-delay",
+    "--replica-pool-unneeded-time",
+    "--unschedulable-grace",
+)
+LINES: tuple[tuple[str, ...], ...] = (
+    (),
+    ("nonsense",),
+    ("exlpain",),
+    ("completion", "bash"),
+    ("completion", "tcsh"),
+    ("completion",),
+    ("explain",),
+    ("explain", "pod/x", "-f", "bad.yaml"),
+    ("explain", "-f", "none.yaml", "--snapshot", "none.yaml"),
+    ("explain", "-f", "bad.yaml"),
+    ("explain", "pod/x", "--kubeconfig", "none"),
+    ("explain", "pod/x", "--context", "none"),
+    ("explain", "pod/x", "--snapshot", "bad.yaml"),
+    ("explain", "pod/x", "-w", "--snapshot", "bad.yaml"),
+    ("explain", "-f", ".", "-R", "--snapshot", "bad.yaml"),
+    ("explain", "-k", ".", "--snapshot", "bad.yaml"),
+    ("explain", "pod/x", "--percentage-of-nodes-to-score", "101"),
+    ("explain", "pod/x", "--feature-gates", "A=true"),
+    ("plan",),
+    ("plan", "-f", "bad.yaml"),
+    ("plan", "--horizon", "0s", "-f", "bad.yaml"),
+    ("plan", "--snapshot", "bad.yaml"),
+    ("plan", "-f", "bad.yaml", "--expander", "cheapest"),
+    ("snapshot",),
+    ("snapshot", "-o", "x.json"),
+    ("snapshot", "-o", "."),
+    ("shadow",),
+    ("shadow", "--for", "x"),
+    ("shadow", "--keep", "bad.yaml", "--for", "1s"),
+    ("doctor",),
+    ("pools",),
+    ("pools", "x"),
+    ("backup",),
+    ("backup", "x.backup", "--data", "none"),
+    ("restore",),
+    ("restore", "bad.yaml"),
+    ("restore", "none", "--data", "new"),
+    ("restore", "bad.yaml", "--data", "new"),
+    ("token",),
+    ("token", "create"),
+    ("token", "list", "--data", "none"),
+    ("token", "create", "me", "--data", "none"),
+    ("token", "revoke", "me", "--data", "none"),
+    ("token", "create", "", "--data", "."),
+    ("up", "--bind", "nowhere"),
+    ("up", "--bind", ":x"),
+    ("up", "--bind", "1.2.3.4:99999"),
+    ("up", "--fleet", "none.yaml"),
+    ("up", "--fleet", "bad.yaml"),
+    ("up", "--controllers", "nobody"),
+    ("up", "--controllers", ""),
+    ("up", "--controllers", "-nobody"),
+    ("up", "--ui-port", "x"),
+    ("up", "--ui-port", "70000"),
+    ("up", "--no-ui", "--ui-port", "1"),
+    ("up", "--data", "bad.yaml"),
+    ("up", "--feature-gates", "Nothing=true"),
+    ("up", "--node-provisioner", "other"),
+    ("up", "--audit-log", "/none/at/all"),
+    ("up", "extra"),
+    ("up", "--accept-data-loss", "--bind", "x"),
+    *(("up", "--bind", "127.0.0.1:0", setting, text) for setting, text in zip(_SETTINGS, _DURATIONS * 4, strict=True)),
+    ("run",),
+    ("run", "--controllers", "nobody"),
+    ("run", "--controllers", ","),
+    ("run", "--health", "x"),
+    ("run", "--controllers", "process-node"),
+    ("run", "--kubeconfig", "none"),
+    ("run", "--webhook-url", "http://x"),
+    ("run", "--webhook-service", "x"),
+    ("run", "--webhook-url", "https://x:1", "--webhook-service", "y:2"),
+    ("run", "--webhook-port", "99"),
+    ("run", "--leader-elect-lease-duration", "1s"),
+    ("run", "--leader-elect-renew-deadline", "1h"),
+    ("run", "--leader-elect-retry-period", "1h"),
+    ("run", "--webhook-certificate-lifetime", "1s"),
+    ("run", "--webhook-secret", "x"),
+    ("run", "--webhook-certificates", "here", "--webhook-secret", "x"),
+    ("run", "--context", "none"),
+    ("ui",),
+    ("ui", "--port", "x"),
+    ("ui", "--kubeconfig", "none"),
+    ("agent", "run"),
+    ("agent", "--config", "none"),
+    ("deploy",),
+    ("deploy", "m"),
+    ("deployments",),
+    ("deployments", "logs"),
+    ("deployments", "show", "x"),
+    ("deployments", "delete", "x"),
+    ("providers",),
+    ("capacity",),
+    ("install",),
+    ("install", "nothing"),
+    ("installations",),
+    ("uninstall",),
+    ("uninstall", "kaito"),
+    ("notebook",),
+    ("notebook", "run"),
+    ("notebook", "run", "none.ipynb"),
+    ("notebook", "run", "bad.yaml"),
+    ("notebook", "report", "x"),
+    ("notebook", "run", "bad.ipynb", "--golden", "none.ipynb"),
+)
+
+
+def lines(folder: Path, given: Sequence[Sequence[str]]) -> Iterator[list[Any]]:
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        Path("bad.yaml").write_text("apiVersion: v1\nkind: Pod\nmetadata: [\n", encoding="utf-8")
+        Path("bad.ipynb").write_text("{}", encoding="utf-8")
+        for arguments in given:
+            code, out, err = said(arguments)
+            yield [list(arguments), code, out.replace(str(folder), "HERE"), err.replace(str(folder), "HERE")]
+    finally:
+        os.chdir(before)
