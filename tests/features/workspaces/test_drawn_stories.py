@@ -100,6 +100,7 @@ def test_busy_users_of_a_workspace_get_what_was_recorded(seed: int) -> None:
     cloud = types(**{A100: dice.choice(("1", "out of capacity", "unregistered"))}) if dice.random() < 0.4 else None
     objects = [*nodes, config, *([cloud] if cloud else [])]
     town = WorkspaceTown(*objects, provisions=provisions, seed=seed, run=False)
+    town.create(drawn_workspace(dice, provisions))
     if seed % 3 == 0:
         install(town.registry, WEBHOOKS, clock=lambda: town.simulation.now)
     town.run(5)
@@ -109,6 +110,6 @@ def test_busy_users_of_a_workspace_get_what_was_recorded(seed: int) -> None:
         users.fail_pod: 2, users.remove_workload: 2, users.note: 1, users.change: 2, users.change_template: 2,
         users.delete: 1, users.make: 4,
     }  # fmt: skip
-    busy_hours(dice, deeds, town.run)
+    busy_hours(dice, deeds, town.run, rounds=18)
     town.run(1200)
     assert all(each["status"]["conditions"] for each in town.all("Workspace").values())
