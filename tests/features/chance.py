@@ -6,22 +6,21 @@ What the controllers decide in such a story is compared with what was recorded o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from random import Random
 
 from mooring.kube.status import ApiError
 
-__all__ = ["busy_hours"]
+__all__ = ["Deed", "busy_hours"]
 
-Deed = Callable[[Random], object]
+Deed = Callable[[Random], None]
 
 
 def busy_hours(dice: Random, deeds: Mapping[Deed, int], wait: Callable[[float], object], rounds: int = 14) -> None:
     """`deeds` with how often each is done; after every one some time passes."""
     for _ in range(rounds):
         (deed,) = dice.choices([*deeds], [*deeds.values()])
-        try:
+        # What is not there cannot be changed, and some changes are refused.
+        with suppress(ApiError):
             deed(dice)
-        except ApiError:
-            # What is not there cannot be changed, and some changes are refused.
-            pass
         wait(dice.choice((0.1, 1, 7, 30, 120)))

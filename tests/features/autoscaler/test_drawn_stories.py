@@ -13,7 +13,7 @@ from mooring.testing.scaled_pools import scaled_pool
 from mooring.testing.workloads import budget, replica_set, template
 from tests.features.autoscaler.replica_pools.world import ReplicaPoolWorld
 from tests.features.autoscaler.world import gpu_host, gpu_pod
-from tests.features.chance import busy_hours
+from tests.features.chance import Deed, busy_hours
 from tests.features.machines.world import workers
 
 P = "cluster-autoscaler.kubernetes.io/"
@@ -21,7 +21,11 @@ SETTINGS: tuple[dict[str, str], ...] = (
     {},
     {"scale-down-unneeded-time": "1m", "scale-down-delay-after-add": "1m", "scale-down-unready-time": "3m"},
     {"expander": "priority", "scale-down-unneeded-time": "90s", "max-nodes-total": "5"},
-    {"balance-similar-node-groups": "true", "scale-down-utilization-threshold": "0.8", "replica-pool-unneeded-time": "30s"},
+    {
+        "balance-similar-node-groups": "true",
+        "scale-down-utilization-threshold": "0.8",
+        "replica-pool-unneeded-time": "30s",
+    },
 )
 PRIORITIES: Object = {
     "apiVersion": "v1",
@@ -47,9 +51,9 @@ class Users:
         self.world.put(gpu_pod(self.name()))
 
     def compute(self, dice: Random) -> None:
-        parts = {"nodeSelector": {"purpose": "worker"}} if dice.random() < 0.5 else {}
+        selector = {"purpose": "worker"} if dice.random() < 0.5 else {}
         notes = {f"{P}safe-to-evict": dice.choice(("true", "false"))} if dice.random() < 0.5 else None
-        made = pod(self.name(), cpu=dice.choice(("1", "5", "12")), **parts)
+        made = pod(self.name(), cpu=dice.choice(("1", "5", "12")), nodeSelector=selector)
         if notes:
             made["metadata"]["annotations"] = notes
         self.world.put(made)
@@ -78,7 +82,10 @@ class Users:
 
     def bounds(self, dice: Random) -> None:
         prefix = "cluster.x-k8s.io/cluster-api-autoscaler-node-group"
-        bounds: dict[str, str | None] = {f"{prefix}-min-size": dice.choice("012"), f"{prefix}-max-size": dice.choice("234")}
+        bounds: dict[str, str | None] = {
+            f"{prefix}-min-size": dice.choice("012"),
+            f"{prefix}-max-size": dice.choice("234"),
+        }
         self.world.annotate("MachineDeployment", self.some("MachineDeployment", dice), bounds)
 
     def scale(self, dice: Random) -> None:
@@ -110,7 +117,7 @@ def test_busy_users_of_pools_get_what_was_recorded(seed: int) -> None:
     )
     world.wait(60)
     users = Users(world)
-    deeds = {
+    deeds: dict[Deed, int] = {
         users.train: 3, users.compute: 4, users.serve: 3, users.finish: 4, users.lend: 2, users.take_back: 1,
         users.lose: 2, users.keep: 1, users.bounds: 2, users.scale: 1, users.change_policy: 1,
     }  # fmt: skip

@@ -6,13 +6,13 @@ from random import Random
 
 import pytest
 
+from mooring.features.groups.api import KIND
 from mooring.kube.objects import Object
 from mooring.testing.groups import leader_worker_set
-from tests.features.chance import busy_hours
-from tests.features.groups.town import GROUPS, KIND, Town, whole_control_plane
+from tests.features.chance import Deed, busy_hours
+from tests.features.groups.town import CONTROLLERS, Town
 
 P = "leaderworkerset.sigs.k8s.io/"
-CONTROLLERS = (*whole_control_plane(), *GROUPS.controllers.load())
 
 
 def drawn_set(dice: Random) -> Object:
@@ -53,13 +53,19 @@ class Users:
             self.town.new_image(str(dice.choice((self.tags, 1, 2))))
 
     def roll(self, dice: Random) -> None:
-        rolling = {"partition": dice.randint(0, 3), "maxSurge": dice.randint(0, 2), "maxUnavailable": dice.randint(0, 2)}
+        rolling = {
+            "partition": dice.randint(0, 3),
+            "maxSurge": dice.randint(0, 2),
+            "maxUnavailable": dice.randint(0, 2),
+        }
         self.town.change({"rolloutStrategy": {"rollingUpdateConfiguration": rolling}})
 
     def change_policies(self, dice: Random) -> None:
         policy = dice.choice(("RecreateGroupOnPodRestart", "None"))
         template = {"restartPolicy": policy}
-        self.town.change({"leaderWorkerTemplate": template, "startupPolicy": dice.choice(("LeaderCreated", "LeaderReady"))})
+        self.town.change(
+            {"leaderWorkerTemplate": template, "startupPolicy": dice.choice(("LeaderCreated", "LeaderReady"))}
+        )
 
     def restart(self, dice: Random) -> None:
         self.town.restart(self.pod(dice))
@@ -93,7 +99,7 @@ def test_busy_users_of_a_set_get_what_was_recorded(seed: int) -> None:
     town = Town(drawn_set(dice), nodes=3, controllers=CONTROLLERS, seed=seed, run=False)
     town.run(20)
     users = Users(town)
-    deeds = {
+    deeds: dict[Deed, int] = {
         users.scale: 4, users.resize: 2, users.new_image: 4, users.roll: 3, users.change_policies: 1, users.restart: 3,
         users.fail: 2, users.delete_pod: 2, users.delete_workers: 1, users.delete_revision: 1, users.take_over: 1,
         users.delete: 1, users.make: 1,

@@ -13,8 +13,8 @@ from mooring.features.installation.effects import EFFECTS, OBSERVE
 from mooring.kube.objects import Object
 from mooring.runtime.effects import Report
 from mooring.testing.installations import helm_chart, installation
-from tests.features.chance import busy_hours
-from tests.features.installation.world import RUNNING, InstallationWorld, modelled
+from tests.features.chance import Deed, busy_hours
+from tests.features.installation.world import InstallationWorld, modelled
 
 OUTPUTS = (
     'Error: chart "workspace" version "0.8.0" not found in https://x repository',
@@ -25,7 +25,15 @@ OUTPUTS = (
     'Error: users "ada" is forbidden: User "mooring" cannot impersonate resource "users"',
     "",
 )
-STATUSES = ("deployed", "failed", "pending-install", "pending-upgrade", "pending-rollback", "superseded", "uninstalling")
+STATUSES = (
+    "deployed",
+    "failed",
+    "pending-install",
+    "pending-upgrade",
+    "pending-rollback",
+    "superseded",
+    "uninstalling",
+)
 CHARTS = (
     [helm_chart()],
     [helm_chart(version="0.9.0")],
@@ -85,7 +93,7 @@ class Users:
 @pytest.mark.parametrize("seed", range(24))
 def test_busy_users_of_charts_get_what_was_recorded(seed: int) -> None:
     dice, fate = Random(f"installation/{seed}"), Random(f"fate/{seed}")
-    running = RUNNING.running if seed % 6 else ("installation",)
+    running = ("installation", "installation-webhook") if seed % 6 else ("installation",)
     with ExitStack() as stack:
         for effect in EFFECTS:
             model = drawn_report(fate, effect.model, observes=effect is OBSERVE)
@@ -93,7 +101,7 @@ def test_busy_users_of_charts_get_what_was_recorded(seed: int) -> None:
         world = InstallationWorld(running=running)
         users = Users(world)
         users.ask(dice)
-        deeds = {
+        deeds: dict[Deed, int] = {
             users.ask: 2, users.change_charts: 4, users.roll_back: 3, users.suspend: 2, users.try_again: 3,
             users.delete: 1, users.forget: 1,
         }  # fmt: skip

@@ -14,7 +14,7 @@ from mooring.testing.builders import pod
 from mooring.testing.hosts import byo_host
 from mooring.testing.machines import machine_deployment, machine_template
 from mooring.testing.workloads import budget
-from tests.features.chance import busy_hours
+from tests.features.chance import Deed, busy_hours
 from tests.features.machines.world import CONTROLLERS, PoolWorld, workers
 
 CALM = Configuration(settings={"host-heartbeat-timeout": "2m", "simulated-host-heartbeat": "30s"})
@@ -102,11 +102,13 @@ def test_busy_users_of_a_pool_get_what_was_recorded(seed: int) -> None:
     )
     world.wait(20)
     users = Users(world)
-    deeds = {
+    deeds: dict[Deed, int] = {
         users.scale: 4, users.upgrade: 4, users.change_strategy: 3, users.relabel: 2, users.pause: 1, users.taint: 1,
         users.delete_machine: 2, users.mark: 1, users.lose_host: 2, users.add_host: 1, users.remove_host: 1,
         users.delete_node: 1, users.run_pods: 2, users.delete_set: 1,
     }  # fmt: skip
     busy_hours(dice, deeds, world.wait)
     world.wait(300)
-    assert world.status()["observedGeneration"] == world.get("MachineDeployment", "worker-pool")["metadata"]["generation"]
+    assert (
+        world.status()["observedGeneration"] == world.get("MachineDeployment", "worker-pool")["metadata"]["generation"]
+    )

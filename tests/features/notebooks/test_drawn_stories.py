@@ -10,7 +10,7 @@ from mooring.features.notebooks.api.names import KIND
 from mooring.kube.objects import Object
 from mooring.testing.builders import node, taint
 from mooring.testing.notebooks import notebook_job, run_log, run_result
-from tests.features.chance import busy_hours
+from tests.features.chance import Deed, busy_hours
 from tests.features.notebooks.world import NotebookWorld, PodRun
 
 FAILED = run_result("Failed", "NotebookExecutionFailed", "cell 1 failed", cells=("Success", "Failure", "Skipped"))
@@ -110,7 +110,7 @@ def test_busy_users_of_jobs_get_what_was_recorded(seed: int) -> None:
 
     world = NotebookWorld(script=script, nodes=[node("n0")], grace=dice.choice(("5m", "30s")), seed=seed)
     users = Users(world)
-    deeds = {
+    deeds: dict[Deed, int] = {
         users.ask: 6, users.bring: 3, users.cordon: 2, users.set_apart: 1, users.give_key: 1, users.delete_job: 1,
         users.delete_pod: 2, users.delete_node: 1, users.change: 1,
     }  # fmt: skip

@@ -10,7 +10,7 @@ from mooring.features.workspaces.webhooks import WEBHOOKS
 from mooring.kube.objects import Object
 from mooring.runtime.webhooks.direct import install
 from mooring.testing.workspaces import A100, gpu_node, workspace
-from tests.features.chance import busy_hours
+from tests.features.chance import Deed, busy_hours
 from tests.features.workspaces.town import WorkspaceTown, types
 
 H100 = "Standard_NC40ads_H100_v5"
@@ -105,7 +105,7 @@ def test_busy_users_of_a_workspace_get_what_was_recorded(seed: int) -> None:
         install(town.registry, WEBHOOKS, clock=lambda: town.simulation.now)
     town.run(5)
     users = Users(town, provisions)
-    deeds = {
+    deeds: dict[Deed, int] = {
         users.bring: 3, users.relabel: 3, users.lose: 1, users.cordon: 2, users.remove_node: 1, users.remove_claim: 2,
         users.fail_pod: 2, users.remove_workload: 2, users.note: 1, users.change: 2, users.change_template: 2,
         users.delete: 1, users.make: 4,

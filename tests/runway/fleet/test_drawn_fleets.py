@@ -27,7 +27,8 @@ FLEETS: Final = 60
 COUNTS: Final = {"totalCells": 4, "matchedCells": 3, "mismatchedCells": 1}
 CREATED: Final = "2026-01-01T00:00:00Z"
 WORKLOADS: Final = {
-    "Deployment": "apps/v1", "ReplicaSet": "apps/v1", "StatefulSet": "apps/v1", "DaemonSet": "apps/v1", "Job": "batch/v1",
+    "Deployment": "apps/v1", "ReplicaSet": "apps/v1", "StatefulSet": "apps/v1", "DaemonSet": "apps/v1",
+    "Job": "batch/v1",
     "CronJob": "batch/v1", "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1", "Workspace": "kaito.sh/v1beta1",
     "NotebookValidationJob": "mlops.mlops.dev/v1alpha1",
 }  # fmt: skip
@@ -42,7 +43,11 @@ def _status(dice: random.Random) -> str:
 
 def drawn_node(dice: random.Random, name: str) -> Object:
     amounts = {"cpu": dice.choice(("16", "7910m")), "memory": dice.choice(("64Gi", "65000Ki")), "pods": "10"}
-    for kind, counts in (("nvidia.com/gpu", (0, 1, 8)), ("nvidia.com/mig-1g.5gb", (0, 0, 3)), ("google.com/tpu", (0, 0, 4))):
+    for kind, counts in (
+        ("nvidia.com/gpu", (0, 1, 8)),
+        ("nvidia.com/mig-1g.5gb", (0, 0, 3)),
+        ("google.com/tpu", (0, 0, 4)),
+    ):
         amounts |= {kind: str(dice.choice(counts))}
     labels = {dice.choice(POOLS): dice.choice(("a", "b", "")), "kubernetes.io/hostname": name}
     if dice.random() < 0.7:
@@ -85,7 +90,11 @@ def drawn_workload(dice: random.Random, name: str, owners: list[Object]) -> Obje
     spec = {field: dice.choice((0, 1, 2, 3)) for field in ("replicas", "parallelism") if dice.random() < 0.7}
     if dice.random() < 0.4:
         spec["completions"] = dice.choice((1, 4))
-    status = {"conditions": conditions, "desiredNumberScheduled": dice.choice((0, 2)), "succeeded": dice.choice((0, 1, 3))}
+    status = {
+        "conditions": conditions,
+        "desiredNumberScheduled": dice.choice((0, 2)),
+        "succeeded": dice.choice((0, 1, 3)),
+    }
     return {"apiVersion": WORKLOADS[kind], "kind": kind, "metadata": metadata, "spec": spec, "status": status}
 
 
@@ -134,7 +143,7 @@ def told_of(number: int) -> dict[str, str]:
     names = [each["metadata"]["name"] for each in nodes]
     pods = [drawn_pod(dice, f"p{each}", names, workloads) for each in range(dice.randint(0, 8))]
     state = FleetState()
-    changes = [(state.node_changed, node_record(raw(each))) for each in nodes]
+    changes: list[tuple[Any, Any]] = [(state.node_changed, node_record(raw(each))) for each in nodes]
     changes += [(state.workload_changed, workload_record(each)) for each in workloads]
     changes += [(state.pod_changed, pod_record(raw(each))) for each in pods]
     dice.shuffle(changes)
@@ -202,7 +211,10 @@ def drawn_job(dice: random.Random) -> Object:
     status: Object = {"results": results[: dice.randint(0, 4)], "phase": dice.choice(("", "Running", "Succeeded"))}
     if dice.random() < 0.5:
         status |= {"startTime": CREATED, "completionTime": CREATED, "message": "done", "retryCount": 2}
-        status |= {"validationPodName": "p", "comparisonResult": {"strategy": "exact", "result": dice.choice(("matched", "failed")), **COUNTS}}
+        status |= {
+            "validationPodName": "p",
+            "comparisonResult": {"strategy": "exact", "result": dice.choice(("matched", "failed")), **COUNTS},
+        }
     git = {"url": "https://git.example.com/a.git", "ref": "main"}
     spec = {"notebook": {"git": git, "path": "a.ipynb"}, "podConfig": {"containerImage": "x"}}
     return {"metadata": {"name": "j", "namespace": "team"}, "spec": spec, "status": status}
