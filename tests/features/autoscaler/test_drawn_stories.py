@@ -121,8 +121,8 @@ def test_busy_users_of_pools_get_what_was_recorded(seed: int) -> None:
         users.train: 3, users.compute: 4, users.serve: 3, users.finish: 4, users.lend: 2, users.take_back: 1,
         users.lose: 2, users.keep: 1, users.bounds: 2, users.scale: 1, users.change_policy: 1,
     }  # fmt: skip
-    busy_hours(dice, deeds, world.wait, rounds=12)
+    busy_hours(dice, deeds, world.wait, rounds=9)
     for name in sorted(world.all("Pod")):
         world.delete("Pod", name)
-    world.wait(240)
+    world.wait(150)
     assert world.log
