@@ -71,7 +71,15 @@ PARTS: Final[tuple[Object, ...]] = (
     {"tolerations": [{"key": "gpu", "operator": "Exists"}]},
     {"nodeSelectors": {"a": "b"}},
     {"hostNetwork": True},
+    {"resourceClaims": [{"name": "gpu", "resourceClaimName": "none"}]},
+    {"resourceClaims": [{"name": "gpu", "resourceClaimName": "shared"}]},
 )
+CLAIM: Final[Object] = {
+    "apiVersion": "resource.k8s.io/v1",
+    "kind": "ResourceClaim",
+    "metadata": {"name": "shared", "namespace": "default", "uid": "shared"},
+    "spec": {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu"}}]}},
+}
 
 
 def drawn_cluster(dice: Random) -> list[Object]:
@@ -83,8 +91,13 @@ def drawn_cluster(dice: Random) -> list[Object]:
         found.append(made)
     found.append(gpu_node("serving", unschedulable=dice.random() < 0.3))
     for number in range(dice.randint(0, 4)):
-        owner = dice.choice((None, "ReplicaSet/web"))
-        found.append(pod(f"p{number}", cpu=dice.choice("13"), node=f"n{dice.randint(0, 1)}", owner=owner, priority=0))
+        owner, claim = dice.choice((None, "ReplicaSet/web")), dice.choice(("", "", "none", "shared"))
+        made = pod(f"p{number}", cpu=dice.choice("13"), node=f"n{dice.randint(0, 1)}", owner=owner, priority=0)
+        if claim:
+            made["spec"]["resourceClaims"] = [{"name": "gpu", "resourceClaimName": claim}]
+        found.append(made)
+    if dice.random() < 0.5:
+        found.append(CLAIM)
     if dice.random() < 0.7:
         found += CLASSES
     if dice.random() < 0.7:
