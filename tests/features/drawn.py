@@ -1,8 +1,8 @@
 """Objects of our kinds drawn around whole ones, and what the API answers to each of them.
 
-Every field that a schema names, and every field that a whole object has, is left out, made null, emptied and set to what
-lies at and beyond its bounds, one at a time and then some at once; each is created beside and written over the whole
-object. What the registry and the webhooks say of it is recorded: the refusal, or what was filled in and what was dropped.
+Every field that a schema names, and every field that a whole object has, is left out, made null, emptied and set to
+what lies at and beyond its bounds, one at a time and then some at once. Each is created, and written over the whole
+object. What the registry and the webhooks say of it is recorded: the refusal, or what was filled in and dropped.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import json
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from mooring.catalog import CATALOG
@@ -81,7 +82,7 @@ class World:
 
     def every_answer(self, wholes: Mapping[str, Object]) -> dict[str, str]:
         """The answers to objects drawn around each of these, by its name and what was changed."""
-        found = {}
+        found: dict[str, str] = {}
         for name, whole in wholes.items():
             answers = self.answers(whole, seed=f"{whole['kind']}/{name}")
             found |= {f"{name}: {change}": answer for change, answer in answers.items()}
@@ -231,7 +232,7 @@ def with_changes(obj: Object, changes: Iterable[Change]) -> Object:
     made = copy.deepcopy(obj)
     for path, value in changes:
         found: Any = made
-        for step, following in zip(path[:-1], path[1:], strict=True):
+        for step, following in pairwise(path):
             if not isinstance(_at(found, step), dict | list):
                 _put(found, step, [] if isinstance(following, int) else {})
             found = _at(found, step)

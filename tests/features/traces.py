@@ -1,8 +1,8 @@
 """Everything that the controllers of features decide in a story, written down and compared with what was recorded.
 
-A trace has, in virtual time, each decision that writes, tells or asks for an effect, and every time at which a key wants
-to look again: one line for each value in it, so that a difference shows what changed. `MOORING_UPDATE_GOLDEN=1 pytest
-tests/features` records anew what these tests tell; look at what failed before keeping it.
+A trace has, in virtual time, each decision that writes, tells or asks for an effect, and every time at which a key
+wants to look again: one line for each value in it, so that a difference shows what changed. `MOORING_UPDATE_GOLDEN=1
+pytest tests/features` records anew what these tests tell; look at what failed before keeping it.
 """
 
 from __future__ import annotations

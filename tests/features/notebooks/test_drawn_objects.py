@@ -6,8 +6,8 @@ from mooring.kube.objects import Object
 from mooring.testing.builders import node
 from mooring.testing.notebooks import notebook_job
 from tests.features.drawn import World
-from tests.support.golden import same_as_recorded
 from tests.features.notebooks.objects import node_affinity, sample
+from tests.support.golden import same_as_recorded
 
 
 def whole_objects() -> dict[str, Object]:

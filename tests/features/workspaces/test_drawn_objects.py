@@ -7,8 +7,8 @@ import pytest
 from mooring.kube.objects import Object
 from mooring.testing.workspaces import A100, gpu_node, workspace
 from tests.features.drawn import World
-from tests.support.golden import same_as_recorded
 from tests.features.workspaces.town import PROVISIONING
+from tests.support.golden import same_as_recorded
 
 CONFIG = {"inference_config.yaml": "vllm:\n  max-model-len: 8192\n  gpu-memory-utilization: 0.9\n"}
 BIG = {"apps": "big"}

@@ -52,7 +52,8 @@ DRAWN: Final[dict[str, tuple[Any, ...]]] = {
     "name": ("", "A", "a" * 58, "a" * 59, "a" * 64, "1a", 7),
     "namespace": ("team", "Team", "a.b", ""),
     "provider": ("kaito", "mooring", "mooringg", "", 3),
-    "modelId": ("", "phi-4", "PHI-4", "microsoft/phi-4", "org/none", "org/a/b", "llama3.2:1b", "falcon-7b", "phi4", "-/x"),
+    "modelId": ("", "phi-4", "PHI-4", "microsoft/phi-4", "org/none", "org/a/b", "llama3.2:1b", "falcon-7b",
+                "phi4", "-/x"),
     "modelSource": ("premade", "huggingface", "vllm", "preset", "none", None),
     "premadeModel": ("llama3.2:1b", "llama3.2", "", "x"),
     "ggufFile": ("a.gguf", "a.IQ2_XS.gguf", "F16-x.gguf", "a.bin", "../a.gguf", "x/bf16.gguf", ""),
@@ -108,7 +109,9 @@ def answer(form: Any, settings: RunwaySettings, *, embedded: bool) -> str:
     made = deployment_manifests(reading.config, settings)
     labels = f"nodes {json.dumps(selected_labels(made[0]))}"
     config = f"{reading.config.namespace} {reading.config.served_by} {reading.config.token_limit}"
-    return "\n".join([*reading.warnings, config, labels, *(json.dumps(each, sort_keys=True, indent=1) for each in made)])
+    return "\n".join(
+        [*reading.warnings, config, labels, *(json.dumps(each, sort_keys=True, indent=1) for each in made)]
+    )
 
 
 def test_every_field_of_a_deployment_is_drawn() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import random
+from random import Random
 from typing import Any, Final
 
 import msgspec
@@ -13,7 +13,7 @@ from mooring.runway.capacity import cluster_capacity
 from mooring.runway.feature_views.hosts import host_record
 from mooring.runway.feature_views.installations import installation_record
 from mooring.runway.feature_views.notebooks import notebook_detail, notebook_record
-from mooring.runway.fleet.records import node_record, pod_record
+from mooring.runway.fleet.records import FleetPod, NodeRecord, node_record, pod_record
 from mooring.runway.fleet.state import FleetState
 from mooring.runway.model_fit import with_fits
 from mooring.runway.models.catalogue import all_models
@@ -27,7 +27,8 @@ FLEETS: Final = 60
 COUNTS: Final = {"totalCells": 4, "matchedCells": 3, "mismatchedCells": 1}
 CREATED: Final = "2026-01-01T00:00:00Z"
 WORKLOADS: Final = {
-    "Deployment": "apps/v1", "ReplicaSet": "apps/v1", "StatefulSet": "apps/v1", "DaemonSet": "apps/v1", "Job": "batch/v1",
+    "Deployment": "apps/v1", "ReplicaSet": "apps/v1", "StatefulSet": "apps/v1", "DaemonSet": "apps/v1",
+    "Job": "batch/v1",
     "CronJob": "batch/v1", "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1", "Workspace": "kaito.sh/v1beta1",
     "NotebookValidationJob": "mlops.mlops.dev/v1alpha1",
 }  # fmt: skip
@@ -36,13 +37,17 @@ POOLS: Final = ("node.kubernetes.io/pool", "karpenter.sh/nodepool", "agentpool",
 REASONS: Final = ("CrashLoopBackOff", "ImagePullBackOff", "ContainerCreating", "PodInitializing", "", "Completed")
 
 
-def _status(dice: random.Random) -> str:
+def _status(dice: Random) -> str:
     return dice.choice(("True", "False", "Unknown"))
 
 
-def drawn_node(dice: random.Random, name: str) -> Object:
+def drawn_node(dice: Random, name: str) -> Object:
     amounts = {"cpu": dice.choice(("16", "7910m")), "memory": dice.choice(("64Gi", "65000Ki")), "pods": "10"}
-    for kind, counts in (("nvidia.com/gpu", (0, 1, 8)), ("nvidia.com/mig-1g.5gb", (0, 0, 3)), ("google.com/tpu", (0, 0, 4))):
+    for kind, counts in (
+        ("nvidia.com/gpu", (0, 1, 8)),
+        ("nvidia.com/mig-1g.5gb", (0, 0, 3)),
+        ("google.com/tpu", (0, 0, 4)),
+    ):
         amounts |= {kind: str(dice.choice(counts))}
     labels = {dice.choice(POOLS): dice.choice(("a", "b", "")), "kubernetes.io/hostname": name}
     if dice.random() < 0.7:
@@ -63,7 +68,7 @@ def drawn_node(dice: random.Random, name: str) -> Object:
     return {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": spec, "status": status}
 
 
-def _owner(dice: random.Random, owners: list[Object]) -> Object:
+def _owner(dice: Random, owners: list[Object]) -> Object:
     if not owners or dice.random() < 0.2:
         return {}
     owner = dice.choice(owners)
@@ -72,7 +77,7 @@ def _owner(dice: random.Random, owners: list[Object]) -> Object:
     return {"ownerReferences": [{**reference, "controller": dice.random() < 0.9}]}
 
 
-def drawn_workload(dice: random.Random, name: str, owners: list[Object]) -> Object:
+def drawn_workload(dice: Random, name: str, owners: list[Object]) -> Object:
     kind = dice.choice([*WORKLOADS])
     metadata: Object = {"name": name, "namespace": "team", "uid": f"uid-{name}", "creationTimestamp": CREATED}
     metadata |= _owner(dice, owners)
@@ -85,18 +90,22 @@ def drawn_workload(dice: random.Random, name: str, owners: list[Object]) -> Obje
     spec = {field: dice.choice((0, 1, 2, 3)) for field in ("replicas", "parallelism") if dice.random() < 0.7}
     if dice.random() < 0.4:
         spec["completions"] = dice.choice((1, 4))
-    status = {"conditions": conditions, "desiredNumberScheduled": dice.choice((0, 2)), "succeeded": dice.choice((0, 1, 3))}
+    status = {
+        "conditions": conditions,
+        "desiredNumberScheduled": dice.choice((0, 2)),
+        "succeeded": dice.choice((0, 1, 3)),
+    }
     return {"apiVersion": WORKLOADS[kind], "kind": kind, "metadata": metadata, "spec": spec, "status": status}
 
 
-def _container_status(dice: random.Random) -> Object:
+def _container_status(dice: Random) -> Object:
     state = dice.choice(({"waiting": {"reason": dice.choice(REASONS), "message": "no image"}}, {}, {}))
     if dice.random() < 0.3:
         state = {"terminated": {"reason": dice.choice(("OOMKilled", "Error", "Completed")), "message": "it ended"}}
     return {"restartCount": dice.choice((0, 2)), "state": state}
 
 
-def drawn_pod(dice: random.Random, name: str, nodes: list[str], owners: list[Object]) -> Object:
+def drawn_pod(dice: Random, name: str, nodes: list[str], owners: list[Object]) -> Object:
     gpus = {dice.choice(("nvidia.com/gpu", "nvidia.com/mig-1g.5gb", "google.com/tpu")): str(dice.choice((0, 1, 2)))}
     resources = {"requests": {"cpu": "500m", "memory": "1Gi", **gpus}, "limits": gpus}
     node = dice.choice((*nodes, "", "gone"))
@@ -125,8 +134,24 @@ def shown(value: Any) -> str:
     return json.dumps(msgspec.to_builtins(value), indent=0, sort_keys=True)
 
 
+def _later(dice: Random, record: Any, nodes: list[str], workloads: list[Object]) -> Any:
+    """The same object some time later; now and then another one has its name."""
+    match record:
+        case NodeRecord():
+            return node_record(raw(drawn_node(dice, record.name)))
+        case FleetPod():
+            made = drawn_pod(dice, record.name, nodes, workloads)
+            made["metadata"] |= {"namespace": record.namespace, "uid": dice.choice((record.uid, record.uid, "new"))}
+            return pod_record(raw(made))
+        case _:
+            made = drawn_workload(dice, record.name, [])
+            kept = {"kind": record.kind, "apiVersion": record.api_version}
+            made["metadata"]["uid"] = dice.choice((record.uid, record.uid, f"{record.uid}-new"))
+            return workload_record({**made, **kept})
+
+
 def told_of(number: int) -> dict[str, str]:
-    dice = random.Random(f"fleet/{number}")
+    dice = Random(f"fleet/{number}")
     nodes = [drawn_node(dice, f"n{each}") for each in range(dice.randint(1, 4))]
     workloads: list[Object] = []
     for each in range(dice.randint(0, 5)):
@@ -134,7 +159,7 @@ def told_of(number: int) -> dict[str, str]:
     names = [each["metadata"]["name"] for each in nodes]
     pods = [drawn_pod(dice, f"p{each}", names, workloads) for each in range(dice.randint(0, 8))]
     state = FleetState()
-    changes = [(state.node_changed, node_record(raw(each))) for each in nodes]
+    changes: list[tuple[Any, Any]] = [(state.node_changed, node_record(raw(each))) for each in nodes]
     changes += [(state.workload_changed, workload_record(each)) for each in workloads]
     changes += [(state.pod_changed, pod_record(raw(each))) for each in pods]
     dice.shuffle(changes)
@@ -143,6 +168,9 @@ def told_of(number: int) -> dict[str, str]:
     dice.shuffle(changes)
     for take, record in changes[:2]:
         take(record, None)
+    for take, record in changes[2:]:
+        if dice.random() < 0.4:
+            take(record, _later(dice, record, names, workloads))
     uids = [each["metadata"]["uid"] for each in (*workloads, *pods)]
     found = {f"node {name}": shown(state.node(name)) for name in names}
     found |= {f"workload {uid}": shown(state.workload(uid)) for uid in uids}
@@ -161,7 +189,7 @@ def test_every_drawn_fleet_is_told_as_recorded() -> None:
     same_as_recorded("runway-fleets", found)
 
 
-def drawn_event(dice: random.Random) -> Object:
+def drawn_event(dice: Random) -> Object:
     found: Object = {"metadata": {"name": "e", "namespace": "team", "creationTimestamp": CREATED}}
     found |= {"involvedObject": {"kind": "Pod", "namespace": "team", "name": "p"}, "reason": "R", "message": "M"}
     parts: dict[str, Any] = {
@@ -180,7 +208,7 @@ def drawn_event(dice: random.Random) -> Object:
     return found
 
 
-def drawn_host(dice: random.Random) -> Object:
+def drawn_host(dice: Random) -> Object:
     conditions = [
         {"type": each, "status": _status(dice), "reason": "R", "message": "m", "lastTransitionTime": CREATED}
         for each in ("HostHealthy", "HostClean")
@@ -197,18 +225,21 @@ def drawn_host(dice: random.Random) -> Object:
     return {"metadata": metadata, "spec": spec, "status": status}
 
 
-def drawn_job(dice: random.Random) -> Object:
+def drawn_job(dice: Random) -> Object:
     results = [{"cellIndex": each, "status": dice.choice(("Success", "Failure", "Skipped"))} for each in range(4)]
     status: Object = {"results": results[: dice.randint(0, 4)], "phase": dice.choice(("", "Running", "Succeeded"))}
     if dice.random() < 0.5:
         status |= {"startTime": CREATED, "completionTime": CREATED, "message": "done", "retryCount": 2}
-        status |= {"validationPodName": "p", "comparisonResult": {"strategy": "exact", "result": dice.choice(("matched", "failed")), **COUNTS}}
+        status |= {
+            "validationPodName": "p",
+            "comparisonResult": {"strategy": "exact", "result": dice.choice(("matched", "failed")), **COUNTS},
+        }
     git = {"url": "https://git.example.com/a.git", "ref": "main"}
     spec = {"notebook": {"git": git, "path": "a.ipynb"}, "podConfig": {"containerImage": "x"}}
     return {"metadata": {"name": "j", "namespace": "team"}, "spec": spec, "status": status}
 
 
-def drawn_installation(dice: random.Random) -> Object:
+def drawn_installation(dice: Random) -> Object:
     charts = [{"name": "a", "chart": "a", "version": "1.0.0", "namespace": "a"}]
     status: Object = {"phase": dice.choice(("Pending", "Installed", "Failed")), "message": "m"}
     if dice.random() < 0.5:
@@ -223,7 +254,7 @@ def drawn_installation(dice: random.Random) -> Object:
 def test_every_drawn_object_of_a_feature_is_shown_as_recorded() -> None:
     found = {}
     for number in range(40):
-        dice = random.Random(f"shown/{number}")
+        dice = Random(f"shown/{number}")
         job = drawn_job(dice)
         found[f"event {number}"] = shown(cluster_event(raw(drawn_event(dice))))
         found[f"host {number}"] = shown(host_record(raw(drawn_host(dice))))

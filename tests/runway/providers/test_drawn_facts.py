@@ -27,7 +27,7 @@ PHASES: Final = (
     "Pending", "Checking", "Installing", "Installed", "Upgrading", "RollingBack", "Uninstalling", "Failed", "Cancelled",
     "",
 )  # fmt: skip
-FLAGS: Final = (
+FLAGS: Final[tuple[dict[str, str], ...]] = (
     {},
     {"kaito_version": "0.6"},
     {"kaito_version": "v0.8.0"},
@@ -53,9 +53,10 @@ def drawn_facts() -> dict[str, ProviderFacts]:
         pods[f"{image} {phase} {ready}"] = [operator(image, phase, ready)]
     pods["one of two"] = [operator(IMAGES[0], "Pending", "False"), operator(IMAGES[1], "Running", "True")]
     found = {}
-    for served, (name, each), phase in itertools.product((True, False), pods.items(), (None, *PHASES)):
-        installation: Object | None = None if phase is None else {"status": {"phase": phase} if phase else None}
-        found[f"served {served}, {name}, {phase}"] = ProviderFacts(served, each, installation)
+    phases: tuple[str | None, ...] = (None, *PHASES)
+    for served, (name, each), reached in itertools.product((True, False), pods.items(), phases):
+        installation: Object | None = None if reached is None else {"status": {"phase": reached} if reached else None}
+        found[f"served {served}, {name}, {reached}"] = ProviderFacts(served, each, installation)
     return found
 
 

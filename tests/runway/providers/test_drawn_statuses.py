@@ -57,7 +57,10 @@ def drawn_pod(dice: random.Random, number: int) -> Object:
 
 
 def _metadata(dice: random.Random) -> Object:
-    labels = {f"{P}provider": dice.choice(("kaito", "")), f"{P}model-source": dice.choice(("vllm", "preset", "premade"))}
+    labels = {
+        f"{P}provider": dice.choice(("kaito", "")),
+        f"{P}model-source": dice.choice(("vllm", "preset", "premade")),
+    }
     found: Object = {"name": "llm", "labels": labels if dice.random() < 0.6 else None}
     if dice.random() < 0.5:
         found |= {"namespace": "team", "creationTimestamp": "2026-01-01T00:00:00Z"}

@@ -52,21 +52,29 @@ def write(verb: str, kind: str, name: str, **parts: Any) -> Any:
     return {"verb": verb, "apiVersion": version, "kind": kind, "namespace": "default", "name": name, **parts}
 
 
-WORKLOADS: Final = ("Deployment/default/web", "Workspace/default/llm", "LeaderWorkerSet/default/serve", "Pod/default/giant")
+THREE: Final = [{"op": "replace", "path": "/spec/replicas", "value": 3}]
+WORKLOADS: Final = (
+    "Deployment/default/web",
+    "Workspace/default/llm",
+    "LeaderWorkerSet/default/serve",
+    "Pod/default/giant",
+)
 LOOKS: Final = (
     *get(*(each.path.removeprefix("/api/") for each in ROUTES if each.method == "GET" and "{" not in each.path)),
     *get(*(f"workloads/{each}" for each in (*WORKLOADS, "Pod/default/none", "Secret/default/hub", "Pod/No/x"))),
     *get("nodes/gpu-1", "nodes/gpu-2", "nodes/cpu-1", "nodes/gpu-11", "notebooks/default/train", "notebooks/default/x"),
     *get("models/phi-4", "models/microsoft/phi-4", "models/none", "settings/providers/kaito", "settings/providers/x"),
-    *get(*(f"deployments{each}" for each in ("?limit=1", "?limit=1&offset=1", "?limit=0", "?offset=x", "?namespace=no"))),
-    *get(*(f"deployments/{each}" for each in ("llm", "llm/pods", "llm/manifest", "llm/pending-reasons", "serve", "none"))),
+    *get("deployments?limit=1", "deployments?limit=1&offset=1", "deployments?limit=0", "deployments?offset=x"),
+    *get("deployments?namespace=no", "deployments/llm", "deployments/llm/pods", "deployments/llm/manifest"),
+    *get("deployments/llm/pending-reasons", "deployments/serve", "deployments/none"),
     *get("deployments/serve/pending-reasons", "deployments/serve/metrics", "deployments/llm?namespace=no"),
     *get("workloads/Deployment/default/web/logs?pod=x", "workloads/Pod/default/giant/logs?tailLines=0"),
     *get("events?kind=Pod", "events?namespace=other", "events?name=web", "stream?topics=x", "nowhere", "models/"),
     *get("installation/providers/kaito/status", "installation/providers/kaito/commands"),
     *get("installation/providers/mooring/status", "installation/gpu-operator/status"),
-    *post("explain", *({"kind": each.split("/")[0], "namespace": "default", "name": each.split("/")[2]} for each in WORKLOADS)),
-    *post("explain", {"manifest": POD}, {"manifest": {**POD, "kind": ""}}, {"manifest": POD, "kind": "Pod"}, {}, [], "x"),
+    *post("explain", *(dict(zip(("kind", "namespace", "name"), each.split("/"), strict=True)) for each in WORKLOADS)),
+    *post("explain", {"manifest": POD}, {"manifest": {**POD, "kind": ""}}, {"manifest": POD, "kind": "Pod"}),
+    *post("explain", {}, [], "x"),
     *post("explain", {"kind": "Pod", "name": "gaint"}, {"manifest": {**POD, "metadata": []}}, {"kind": 1}),
     *post("plan", {"manifests": [POD]}, {"manifests": []}, {"manifests": [{"kind": "Pod"}]}, {}, {"manifests": "x"}),
     *post("deployments/preview", FORM, LARGE, {**FORM, "name": "X"}, {**FORM, "gpu": 1}, [], {}),
@@ -95,8 +103,7 @@ CHANGES: Final = (
     *post("installation/gpu-operator/cancel", None),
     *get("installation/gpu-operator/status"),
     *post("apply", {"writes": []}, {"writes": [write("patch", "Secret", "hub", patch=[])]}),
-    *post("apply", {"writes": [write("scale", "Deployment", "web", patch=[{"op": "replace", "path": "/spec/replicas", "value": 3}])]}),
-    *post("apply", {"writes": [write("scale", "Deployment", "none", patch=[{"op": "replace", "path": "/spec/replicas", "value": 3}])]}),
+    *post("apply", *({"writes": [write("scale", "Deployment", each, patch=THREE)]} for each in ("web", "none"))),
     *post("apply", {"writes": [write("none", "Deployment", "web")]}),
     Step("DELETE", "/api/workloads/Pod/default/done?uid=other"),
     Step("DELETE", "/api/workloads/Pod/default/none"),
@@ -116,10 +123,14 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rest]:
         with home.api() as api, rest(home) as found:
             furnish(api)
             settle_in(api)
-            admin = found.admin
-            eventually(lambda: len(admin.get("/api/events")["events"]) == 3, "the events are seen")
-            eventually(lambda: len(admin.get("/api/workloads")["workloads"]) > 5, "the workloads are seen")
-            yield found
+            yield _seen(found)
+
+
+def _seen(town: Rest) -> Rest:
+    admin = town.admin
+    eventually(lambda: len(admin.get("/api/events")["events"]) == 3, "the events are seen")
+    eventually(lambda: len(admin.get("/api/workloads")["workloads"]) > 5, "the workloads are seen")
+    return town
 
 
 def answer(client: RestClient, step: Step, url: str) -> str:

@@ -1,4 +1,4 @@
-"""A cluster with something of everything that the REST API tells of, and answers without what differs from run to run."""
+"""A cluster with something of everything that the REST API tells of, and answers without what differs by run."""
 
 from __future__ import annotations
 

@@ -72,10 +72,9 @@ class AutoscalerSnapshot:
         pods: Iterable[AutoscalerPod],
         namespaces: Iterable[Namespace] = (),
         storage: Iterable[msgspec.Struct] | None = None,
-        size: int = 64,
     ) -> None:
         """`storage` is None where it is not known; then pods are tried without their volumes."""
-        self.cluster = SchedulerCache(size)
+        self.cluster = SchedulerCache()
         self._knows_storage = storage is not None
         for view in storage or ():
             self.cluster.storage.set(view)

@@ -67,7 +67,7 @@ def limits_of(spec: LeaderWorkerSetSpec) -> Limits:
 def next_step(
     limits: Limits, leader_set: LeaderSetState | None, groups: Sequence[GroupState], *, changed: bool
 ) -> Step:
-    """Where to go from here. `groups` are those below the set's replicas; `changed` says there is a new template."""
+    """Where to go from here. `groups` are those of the StatefulSet; `changed` says there is a new template."""
     step = _step(limits, leader_set, groups, changed=changed)
     return step._replace(partition=max(step.partition, limits.partition))
 
@@ -96,7 +96,7 @@ def _step(limits: Limits, leader_set: LeaderSetState | None, groups: Sequence[Gr
 
 
 def _unready(groups: Sequence[GroupState], wanted: int) -> int:
-    return sum(index >= len(groups) or not all(groups[index]) for index in range(wanted))
+    return sum(not all(state) for state in groups[:wanted])
 
 
 def _lowest(groups: Sequence[GroupState], there: int, width: int) -> int:

@@ -43,7 +43,8 @@ def workload_writes(
         return [*writes, Create(STATEFUL_SET, wanted)]
     if there.metadata.controller is None:
         return [*writes, adopt(STATEFUL_SET, there, WORKSPACE, workspace)]
-    is_preset = workspace.inference is not None and workspace.inference.preset is not None
+    # Where both are there, which the webhook refuses, the template is what runs.
+    is_preset = workspace.inference is not None and workspace.inference.template is None
     if is_preset and there.metadata.annotations.get(api.REVISION) != str(number):
         writes.append(Patch(STATEFUL_SET, key_of(there), _update(there, wanted)))
     return writes
