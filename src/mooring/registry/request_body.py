@@ -95,7 +95,9 @@ def own_metadata(resource: Resource, obj: Object) -> Object:
     if decoded is None:
         if resource.custom:
             raise UnreadableError(resource, "ObjectMeta", given, obj)
-        raise UnreadableError(resource, shape_name(resource.group, resource.version, resource.kind), {"metadata": given})
+        raise UnreadableError(
+            resource, shape_name(resource.group, resource.version, resource.kind), {"metadata": given}
+        )
     return decoded
 
 
