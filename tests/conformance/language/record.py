@@ -19,6 +19,7 @@ from tests.conformance.language.asking import BY_CHANCE, PANIC, batches, refusal
 from tests.conformance.language.costing import costs
 from tests.conformance.language.definitions import definitions
 from tests.conformance.language.expressions import Expressions
+from tests.conformance.language.objects import objects
 from tests.conformance.language.recordings import write
 from tests.conformance.language.values import values
 
@@ -55,6 +56,7 @@ _RECORDERS: Final[dict[str, Callable[[Api], Iterator[Any]]]] = {
     "costs": costs,
     "definitions": definitions,
     "expressions": expressions,
+    "objects": objects,
     "values": values,
 }
 
