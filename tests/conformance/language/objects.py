@@ -1,4 +1,4 @@
-"""Drawn objects of a kind with every sort of bound and rule, created and changed, and what a real API server says to them.
+"""Drawn objects of a kind with every sort of bound and rule, and what a real API server says to them and their changes.
 
 A record is one request with its answer, as `tests/registry/agreement.py` replays them.
 """
@@ -18,12 +18,62 @@ Object = dict[str, Any]
 _DEFINITIONS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _BASE: Final = "/apis/language.example.com/v1/crates"
 _TEXTS: Final = (
-    "", "a", "abc", "zz", "é", "👑👑", "A-b", "10.0.0.1", "::1", "2024-02-29", "2024-02-29T01:02:03Z", "1h30m", "3 days", "aGk=", "a@b.c", "host.example.com", "https://x.y/z", "01:23:45:67:89:ab",
-    "123e4567-e89b-12d3-a456-426614174000", "10.0.0.0/8", "50%", "7", "x" * 12, "2024-02-30", "not", "http://[::1", "-1s", "4111111111111111", "#aabbcc", "rgb(1,2,3)", "978-3-16-148410-0", "123-45-6789",
-)  # fmt: skip
+    "",
+    "a",
+    "abc",
+    "zz",
+    "é",
+    "👑👑",
+    "A-b",
+    "10.0.0.1",
+    "::1",
+    "2024-02-29",
+    "2024-02-29T01:02:03Z",
+    "1h30m",
+    "3 days",
+    "aGk=",
+    "a@b.c",
+    "host.example.com",
+    "https://x.y/z",
+    "01:23:45:67:89:ab",
+    "123e4567-e89b-12d3-a456-426614174000",
+    "10.0.0.0/8",
+    "50%",
+    "7",
+    "x" * 12,
+    "2024-02-30",
+    "not",
+    "http://[::1",
+    "-1s",
+    "4111111111111111",
+    "#aabbcc",
+    "rgb(1,2,3)",
+    "978-3-16-148410-0",
+    "123-45-6789",
+)
 _NUMBERS: Final = (0, 1, 2, 3, 5, 10, -1, 2.5, 1.0, 2**31, 2**53 + 1, -0.5, 0.1, 100)
 _JUNK: Final[tuple[Any, ...]] = (None, "x", 1, 1.5, True, [], {}, [None], {"a": 1}, ["x", "x"])
-_FORMATS: Final = ("byte", "date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "cidr", "mac", "uri", "uuid", "isbn", "creditcard", "ssn", "hexcolor", "rgbcolor", "int32", "password")  # fmt: skip
+_FORMATS: Final = (
+    "byte",
+    "date",
+    "date-time",
+    "duration",
+    "email",
+    "hostname",
+    "ipv4",
+    "ipv6",
+    "cidr",
+    "mac",
+    "uri",
+    "uuid",
+    "isbn",
+    "creditcard",
+    "ssn",
+    "hexcolor",
+    "rgbcolor",
+    "int32",
+    "password",
+)
 
 
 def _text(**more: Any) -> Object:
@@ -47,10 +97,17 @@ def _rule(rule: str, **more: Any) -> Object:
 
 
 _PIECE: Final = _ruled(
-    _fields({"name": _text(maxLength=5), "size": {"type": "integer", "minimum": 0, "default": 2}, "old": _text(maxLength=5)}, required=["name"]),
+    _fields(
+        {
+            "name": _text(maxLength=5),
+            "size": {"type": "integer", "minimum": 0, "default": 2},
+            "old": _text(maxLength=5),
+        },
+        required=["name"],
+    ),
     _rule("self.size != 3", message="size must not be 3", fieldPath=".size"),
     _rule("!has(oldSelf.old) || self.old == oldSelf.old", reason="FieldValueForbidden", message="old stays"),
-)  # fmt: skip
+)
 _SPEC: Final[Object] = {
     "short": _text(minLength=1, maxLength=4),
     "pattern": _text(pattern="^[a-z-]+$"),
@@ -70,23 +127,46 @@ _SPEC: Final[Object] = {
         _rule("oldSelf.all(o, self.exists(n, n.name == o.name))", message="pieces stay", reason="FieldValueInvalid"),
     ),
     "map": _ruled(
-        {"type": "object", "maxProperties": 3, "minProperties": 1, "additionalProperties": _ruled(_text(maxLength=8), _rule("self != 'zz'", reason="FieldValueDuplicate"))},
+        {
+            "type": "object",
+            "maxProperties": 3,
+            "minProperties": 1,
+            "additionalProperties": _ruled(_text(maxLength=8), _rule("self != 'zz'", reason="FieldValueDuplicate")),
+        },
         _rule("size(self) < 3 || 'a' in self", fieldPath="['b']"),
     ),
     "strict": _fields({"a": _text(), "b": {"type": "integer"}}, required=["a", "b"]),
     "one": _fields({"a": _text(), "b": _text()}, oneOf=[{"required": ["a"]}, {"required": ["b"]}]),
-    "any": _fields({"n": {"type": "integer"}}, anyOf=[{"properties": {"n": {"minimum": 5}}}, {"properties": {"n": {"enum": [1]}}}]),
+    "any": _fields(
+        {"n": {"type": "integer"}}, anyOf=[{"properties": {"n": {"minimum": 5}}}, {"properties": {"n": {"enum": [1]}}}]
+    ),
     "all": {"type": "integer", "allOf": [{"minimum": 1}, {"multipleOf": 2}]},
     "not": {"type": "integer", "not": {"minimum": 5}},
     "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
     "half": _fields({"a": _fields({"b": _text()})}, **{"x-kubernetes-preserve-unknown-fields": True}),
-    "embedded": {"type": "object", "x-kubernetes-embedded-resource": True, "x-kubernetes-preserve-unknown-fields": True},
-    "deep": _fields({"a": _fields({"b": {"type": "integer", "default": 5}, "c": _text()}, default={}), "l": _listed(_fields({"x": {"type": "integer", "default": 1}}))}),
+    "embedded": {
+        "type": "object",
+        "x-kubernetes-embedded-resource": True,
+        "x-kubernetes-preserve-unknown-fields": True,
+    },
+    "deep": _fields(
+        {
+            "a": _fields({"b": {"type": "integer", "default": 5}, "c": _text()}, default={}),
+            "l": _listed(_fields({"x": {"type": "integer", "default": 1}})),
+        }
+    ),
     "fixed": _ruled(_text(maxLength=10), _rule("self == oldSelf", message="fixed stays")),
-    "first": _ruled(_text(maxLength=10), _rule("!oldSelf.hasValue() || oldSelf.value() != 'a'", optionalOldSelf=True, message="not after a")),
-    "long": _ruled(_text(maxLength=20), _rule("self.size() < 10", messageExpression="'too long: ' + self"), _rule("duration(self) > duration('1s')", message="needs a duration")),
+    "first": _ruled(
+        _text(maxLength=10),
+        _rule("!oldSelf.hasValue() || oldSelf.value() != 'a'", optionalOldSelf=True, message="not after a"),
+    ),
+    "long": _ruled(
+        _text(maxLength=20),
+        _rule("self.size() < 10", messageExpression="'too long: ' + self"),
+        _rule("duration(self) > duration('1s')", message="needs a duration"),
+    ),
     **{f"f{index}": _text(format=name) for index, name in enumerate(_FORMATS)},
-}  # fmt: skip
+}
 # So that most objects have few of the many fields.
 _SHARE: Final = 0.13
 
@@ -148,8 +228,7 @@ class Objects:
     def _object(self, schema: Object) -> Object:
         draw = self._draw
         if schema.get("x-kubernetes-embedded-resource"):
-            made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}, "data": {"a": 1}}
-            return made
+            return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}, "data": {"a": 1}}
         properties = schema.get("properties", {})
         names = [name for name in properties if draw.random() < 0.75]
         made = {name: self.value(properties[name]) for name in names}

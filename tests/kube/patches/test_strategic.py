@@ -170,6 +170,6 @@ def test_a_patch_of_a_list_applied_twice_is_applied_once(live: list[Any], patch:
     ],
 )
 def test_an_order_is_a_list_for_a_list(spec: dict[str, Any], message: str) -> None:
-    with pytest.raises(PatchError, match=".") as caught:
+    with pytest.raises(PatchError) as caught:
         strategic_merge_patch(pod(A, affinity={}, tolerations=[]), {"spec": spec}, POD)
     assert message in str(caught.value)

@@ -94,7 +94,7 @@ def _object(schema: Schema) -> Reader | None:
 
 
 def read_value(reader: Reader, value: Any) -> Any:
-    """The value, or in its place the error that whoever asks for it gets: not every wrong value keeps rules from running."""
+    """The value, or in its place the error of whoever asks for it: not every wrong value keeps rules from running."""
     try:
         return reader(value)
     except CelRuntimeError as error:
