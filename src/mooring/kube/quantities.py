@@ -13,11 +13,11 @@ from typing import Final, Literal
 from mooring.kube.errors import QuantityError
 from mooring.kube.interning import intern
 
-__all__ = ["ZERO", "Quantity", "Style", "canonical", "milli_value", "parse_quantity", "value"]
+__all__ = ["BAD_FORMAT", "ZERO", "Quantity", "Style", "canonical", "milli_value", "parse_quantity", "value"]
 
 Style = Literal["BinarySI", "DecimalExponent", "DecimalSI"]
 
-_BAD_FORMAT: Final = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+BAD_FORMAT: Final = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _BAD_NUMBER: Final = "unable to parse numeric part of quantity"
 _BAD_SUFFIX: Final = "unable to parse quantity's suffix"
 
@@ -278,13 +278,13 @@ _MILLI_VALUES: Final[dict[str, int]] = {}
 
 def _number_text(number: object) -> str:
     if isinstance(number, bool) or not isinstance(number, int | float):
-        raise QuantityError(_BAD_FORMAT)
+        raise QuantityError(BAD_FORMAT)
     return repr(number)
 
 
 def _parse(text: str) -> Quantity:
     if not text:
-        raise QuantityError(_BAD_FORMAT)
+        raise QuantityError(BAD_FORMAT)
     negative, digits, fraction, suffix = _split(text)
     exponent = _DECIMAL.get(suffix)
     style: Style = "DecimalSI"
@@ -377,7 +377,7 @@ def _split(text: str) -> tuple[bool, str, str, str]:
     if position < end and text[position] in "+-":
         position += 1
     if _skip(text, position, _DIGITS) < end:
-        raise QuantityError(_BAD_FORMAT)
+        raise QuantityError(BAD_FORMAT)
     return text[0] == "-", digits, fraction, text[start:]
 
 

@@ -7,6 +7,7 @@ empty string, a missing boolean is `false`.
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from mooring.kube.errors import go_quote
 from mooring.kube.objects import Object
 from mooring.kube.status import BadRequestError
 from mooring.registry.resources import Resource
@@ -84,7 +85,8 @@ class FieldSelector:
 
 def parse_field_selector(text: str, resource: Resource, selectable: tuple[str, ...] = ()) -> FieldSelector | None:
     """The selector of a request, or None for an empty one; `selectable` are the extra fields of a custom kind."""
-    read: list[tuple[str, str, str]] = []
+    terms: list[tuple[str, bool, str, Read]] = []
+    read: list[tuple[str, bool, str]] = []
     for part in sorted(_split(text)):
         if not part:
             continue
@@ -92,11 +94,10 @@ def parse_field_selector(text: str, resource: Resource, selectable: tuple[str, .
         if at < 0:
             raise BadRequestError(f"invalid selector: '{text}'; can't understand '{part}'")
         operator = next(op for op in ("!=", "==", "=") if part.startswith(op, at))
-        read.append((part[:at], operator, _unescape(part[at + len(operator) :])))
-    terms: list[tuple[str, bool, str, Read]] = []
-    for name, operator, value in read:
+        read.append((part[:at], operator != "!=", _unescape(part[at + len(operator) :])))
+    for name, wanted, value in read:
         field = _known(name, resource, selectable)
-        terms.append((field, operator != "!=", value, _reader(field)))
+        terms.append((field, wanted, value, _reader(field)))
     return FieldSelector(terms, text) if terms else None
 
 
@@ -146,7 +147,9 @@ def _known(field: str, resource: Resource, selectable: tuple[str, ...]) -> str:
         raise BadRequestError(f"field label not supported: {field}")
     if listed is not None:
         raise BadRequestError(f"field label not supported: {field}")
-    raise BadRequestError(f'"{field}" is not a known field selector: only "metadata.name", "metadata.namespace"')
+    raise BadRequestError(
+        f'{go_quote(field)} is not a known field selector: only "metadata.name", "metadata.namespace"'
+    )
 
 
 def _reader(field: str) -> Read:

@@ -95,10 +95,9 @@ def own_metadata(resource: Resource, obj: Object) -> Object:
     if decoded is None:
         if resource.custom:
             raise UnreadableError(resource, "ObjectMeta", given, obj)
-        raise UnreadableError(resource, shape_name(resource.group, resource.version, resource.kind), {"metadata": given})
-    owners = decoded.get("ownerReferences", ())
-    if len(owners) > 1:
-        decoded["ownerReferences"] = [each for index, each in enumerate(owners) if each not in owners[:index]]
+        raise UnreadableError(
+            resource, shape_name(resource.group, resource.version, resource.kind), {"metadata": given}
+        )
     return decoded
 
 

@@ -76,6 +76,7 @@ class Writer:
         made = self._read(resource, strategy, obj)
         check_fields(resource, schema, obj, options)
         metadata = made["metadata"]
+        _name_owners_once(metadata, options)
         version = metadata.get("resourceVersion", "")
         for name in (*SYSTEM, "selfLink"):
             # A kind that does not count its generations keeps what it is told.
@@ -233,6 +234,7 @@ class Writer:
             return current
         check_type(resource, given)
         new = merge(self._core, resource, current, given, name, options, subresource)
+        _name_owners_once(new["metadata"], options)
         strategy = self._core.strategy(resource)
         untouched = not applied and same(new, current) and managed(new) in (None, managed(current))
         if not applied and not untouched:
@@ -362,3 +364,16 @@ class Writer:
         if shown is stored:
             return kept
         return {**shown, "metadata": {**shown["metadata"], "resourceVersion": kept["metadata"]["resourceVersion"]}}
+
+
+def _name_owners_once(metadata: Object, options: Options) -> None:
+    """Drop the owners that are named again."""
+    owners = metadata.get("ownerReferences") or ()
+    again = [index for index, owner in enumerate(owners) if owner in owners[:index]]
+    if again:
+        uids = ", ".join(owners[index]["uid"] for index in again)
+        metadata["ownerReferences"] = [owner for index, owner in enumerate(owners) if index not in again]
+        options.warnings.append(
+            ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may"
+            f" reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {uids}"
+        )

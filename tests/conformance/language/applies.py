@@ -44,7 +44,12 @@ class Sequences:
             op = draw.choice(("apply", "apply", "apply", "apply", "update", "merge", "json", "strategic"))
             if op == "strategic" and "." in kind.api_version and draw.random() < 0.95:
                 op = "apply"
-        record: Object = {"op": op, "kind": [kind.api_version, kind.kind], "ns": "default" if kind.namespaced else "", "name": name}
+        record: Object = {
+            "op": op,
+            "kind": [kind.api_version, kind.kind],
+            "ns": "default" if kind.namespaced else "",
+            "name": name,
+        }
         if below and op != "create":
             record["sub"] = "status"
         record["manager"] = draw.choice(_MANAGERS)
@@ -108,7 +113,9 @@ class Sequences:
 
     def _merge(self, kind: Kind, name: str, live: Object | None, below: str) -> Object:
         body = self._whole(kind, name, below, 0.25)
-        return self._nulled(self._spoilt({key: value for key, value in body.items() if key not in ("apiVersion", "kind")}))
+        return self._nulled(
+            self._spoilt({key: value for key, value in body.items() if key not in ("apiVersion", "kind")})
+        )
 
     def _nulled(self, body: Object) -> Object:
         """With some fields taken away."""
@@ -161,9 +168,19 @@ class Sequences:
         assert live is not None
         draw = self._draw
         kept = {key: value for key, value in live.items() if key not in ("apiVersion", "kind")}
-        kept["metadata"] = {key: value for key, value in kept["metadata"].items() if key in ("labels", "annotations", "finalizers")}
+        kept["metadata"] = {
+            key: value for key, value in kept["metadata"].items() if key in ("labels", "annotations", "finalizers")
+        }
         places = list(_places(kept))
-        fresh = list(_places({key: value for key, value in self._whole(kind, name, below, 0.3).items() if key in ("spec", "status", "data")}))
+        fresh = list(
+            _places(
+                {
+                    key: value
+                    for key, value in self._whole(kind, name, below, 0.3).items()
+                    if key in ("spec", "status", "data")
+                }
+            )
+        )
         made = []
         for _ in range(draw.randrange(1, 4)):
             path = draw.choice(places or [("spec",)]) if draw.random() < 0.75 or not fresh else draw.choice(fresh)
@@ -184,7 +201,10 @@ class Sequences:
 def _filled(body: Any, needed: Any) -> Any:
     """With what the kind cannot be without."""
     if isinstance(body, dict) and isinstance(needed, dict):
-        return {**body, **{key: _filled(body[key], each) if key in body else copy.deepcopy(each) for key, each in needed.items()}}
+        return {
+            **body,
+            **{key: _filled(body[key], each) if key in body else copy.deepcopy(each) for key, each in needed.items()},
+        }
     return body or copy.deepcopy(needed)
 
 
@@ -207,7 +227,17 @@ def _value(value: Any, path: tuple[Any, ...]) -> Any:
 
 def applies(api: Api, count: int = 900) -> Iterator[Object]:
     definition = shelf_definition()
-    yield asked(api, {"op": "create", "kind": [definition["apiVersion"], definition["kind"]], "ns": "", "name": definition["metadata"]["name"], "body": definition}, _DEFINITIONS)
+    yield asked(
+        api,
+        {
+            "op": "create",
+            "kind": [definition["apiVersion"], definition["kind"]],
+            "ns": "",
+            "name": definition["metadata"]["name"],
+            "body": definition,
+        },
+        _DEFINITIONS,
+    )
     served(api, f"/apis/{definition['spec']['group']}/v1/shelves")
     sequences = Sequences(41)
     for number in range(count):
@@ -236,7 +266,14 @@ def served(api: Api, path: str) -> None:
 
 def asked(api: Api, record: Object, base: str) -> Object:
     """The record with the answer to its request."""
-    query = {key: value for key, value in (("fieldManager", record.get("manager", "tester")), ("fieldValidation", record.get("fv", "Warn"))) if value}
+    query = {
+        key: value
+        for key, value in (
+            ("fieldManager", record.get("manager", "tester")),
+            ("fieldValidation", record.get("fv", "Warn")),
+        )
+        if value
+    }
     if record.get("force"):
         query["force"] = "true"
     if record.get("dry"):

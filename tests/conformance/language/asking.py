@@ -1,6 +1,7 @@
 """How a real API server is asked what it makes of many expressions at once: each is a rule of a definition.
 
-A rule that does not compile is told with its path. One that does is broken by every object, and its message is the value.
+A rule that does not compile is told with its path. One that does is broken by every object, and its message is its
+value.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def _refusals(api: Api, expressions: Sequence[str]) -> dict[int, str]:
     return found
 
 
-def values(api: Api, stem: str, expressions: Sequence[str]) -> list[list[str]]:
+def values_of(api: Api, stem: str, expressions: Sequence[str]) -> list[list[str]]:
     """For each, what it is on every sample, or why it has no value: `= value`, `! error`."""
     rules = [
         {
@@ -89,7 +90,7 @@ def values(api: Api, stem: str, expressions: Sequence[str]) -> list[list[str]]:
         if len(told) == 1:
             return told
         half = len(told) // 2
-        return values(api, f"{stem}a", expressions[:half]) + values(api, f"{stem}b", expressions[half:])
+        return values_of(api, f"{stem}a", expressions[:half]) + values_of(api, f"{stem}b", expressions[half:])
     return told
 
 
@@ -102,7 +103,12 @@ def served(api: Api, stem: str) -> None:
 
 
 def _broken(api: Api, stem: str, value: Any) -> dict[int, str]:
-    body = {"apiVersion": "language.example.com/v1", "kind": stem.capitalize(), "metadata": {"name": "x"}, "spec": value}
+    body = {
+        "apiVersion": "language.example.com/v1",
+        "kind": stem.capitalize(),
+        "metadata": {"name": "x"},
+        "spec": value,
+    }
     found: dict[int, str] = {}
     for field, message in causes(api.post(f"/apis/language.example.com/v1/{stem}s", body, dryRun="All").body):
         if failed := _FAILED.fullmatch(message):

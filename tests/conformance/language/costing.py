@@ -58,7 +58,11 @@ def _estimates(api: Api, expressions: Sequence[str], wide: bool) -> list[tuple[i
     for _ in range(_ROUNDS):
         properties = {f"p{index}": priced(each, items[index], wide) for index, each in enumerate(expressions)}
         answer = api.post(DEFINITIONS, definition("estimate", properties), dryRun="All")
-        found = {int(place[1]): told[1] for field, text in causes(answer.body) if (place := _PLACE.search(field)) and (told := _FACTOR.match(text))}
+        found = {
+            int(place[1]): told[1]
+            for field, text in causes(answer.body)
+            if (place := _PLACE.search(field)) and (told := _FACTOR.match(text))
+        }
         for index in range(len(expressions)):
             factor = found.get(index, "")
             if factor and not factor.startswith("more"):

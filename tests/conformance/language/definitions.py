@@ -1,4 +1,4 @@
-"""Drawn definitions of custom kinds, and what a real API server finds wrong with them; then objects of some that it takes."""
+"""Drawn definitions of custom kinds, and what a real API server finds wrong with them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,62 @@ _OWN_TYPE: Final = re.compile(r"selfType[0-9]+")
 _STRUCT: Final = re.compile(r"value: [\[{]")
 _TYPES: Final = ("string", "integer", "number", "boolean", "array", "object")
 _FORMATS: Final = (
-    "byte", "date", "date-time", "datetime", "duration", "email", "hostname", "ipv4", "ipv6", "cidr", "mac", "uri", "uuid", "uuid4", "password",
-    "int32", "int64", "float", "double", "bsonobjectid", "creditcard", "isbn", "hexcolor", "rgbcolor", "ssn", "odd", "k8s-short-name", "k8s-long-name",
-)  # fmt: skip
+    "byte",
+    "date",
+    "date-time",
+    "datetime",
+    "duration",
+    "email",
+    "hostname",
+    "ipv4",
+    "ipv6",
+    "cidr",
+    "mac",
+    "uri",
+    "uuid",
+    "uuid4",
+    "password",
+    "int32",
+    "int64",
+    "float",
+    "double",
+    "bsonobjectid",
+    "creditcard",
+    "isbn",
+    "hexcolor",
+    "rgbcolor",
+    "ssn",
+    "odd",
+    "k8s-short-name",
+    "k8s-long-name",
+)
 _RULES: Final = (
-    "self == oldSelf", "true", "self.size() > 0", "has(self.a)", "self.a == self.b", "self > 1", "1", "self.all(x, x == x)", "nope", "self.matches('[')",
-    "oldSelf.hasValue()", "size(self) < 5", "self.exists(k, k == 'x')", "type(self) == int", "self != null", " ", "", "self.\nb", "'%s'.format([self]) != ''",
-    "self.all(x, self.all(y, x == y))", "self.map(x, x).size() > 0", "self in ['a', 'b']", "self.startsWith('a')", "duration('1h') > self", "self.isSorted()",
-)  # fmt: skip
+    "self == oldSelf",
+    "true",
+    "self.size() > 0",
+    "has(self.a)",
+    "self.a == self.b",
+    "self > 1",
+    "1",
+    "self.all(x, x == x)",
+    "nope",
+    "self.matches('[')",
+    "oldSelf.hasValue()",
+    "size(self) < 5",
+    "self.exists(k, k == 'x')",
+    "type(self) == int",
+    "self != null",
+    " ",
+    "",
+    "self.\nb",
+    "'%s'.format([self]) != ''",
+    "self.all(x, self.all(y, x == y))",
+    "self.map(x, x).size() > 0",
+    "self in ['a', 'b']",
+    "self.startsWith('a')",
+    "duration('1h') > self",
+    "self.isSorted()",
+)
 _NAMES: Final = ("a", "b", "c", "name", "metadata", "spec", "in", "x-y", "$ref", "a.b", "")
 # What may stand in a schema, whether it fits the type or not.
 _KEYWORDS: Final[dict[str, tuple[Any, ...]]] = {
@@ -71,16 +119,29 @@ _KEYWORDS: Final[dict[str, tuple[Any, ...]]] = {
     "not": ({"minimum": 3}, {"type": "string"}, {"required": ["a"]}),
     "allOf": ([{"minLength": 1}], [{"type": "string"}], [{"properties": {"a": {"minimum": 1}}}], []),
     "anyOf": ([{"minimum": 1}, {"maximum": 0}], [{"type": "integer"}, {"type": "string"}], [{"required": ["a"]}]),
-    "oneOf": ([{"required": ["a"]}, {"required": ["b"]}], [{"items": {"minimum": 1}}], [{"default": 1}], [{"nullable": True}], [{"description": "d"}]),
-}  # fmt: skip
+    "oneOf": (
+        [{"required": ["a"]}, {"required": ["b"]}],
+        [{"items": {"minimum": 1}}],
+        [{"default": 1}],
+        [{"nullable": True}],
+        [{"description": "d"}],
+    ),
+}
 _FITTING: Final[dict[str, tuple[str, ...]]] = {
     "string": ("format", "enum", "pattern", "minLength", "maxLength", "default"),
     "integer": ("format", "minimum", "maximum", "exclusiveMinimum", "multipleOf", "default", "enum"),
     "number": ("format", "minimum", "maximum", "exclusiveMaximum", "multipleOf", "default"),
     "boolean": ("default", "enum"),
     "array": ("minItems", "maxItems", "uniqueItems", "x-kubernetes-list-type", "x-kubernetes-list-map-keys", "default"),
-    "object": ("required", "maxProperties", "x-kubernetes-map-type", "x-kubernetes-preserve-unknown-fields", "default", "x-kubernetes-embedded-resource"),
-}  # fmt: skip
+    "object": (
+        "required",
+        "maxProperties",
+        "x-kubernetes-map-type",
+        "x-kubernetes-preserve-unknown-fields",
+        "default",
+        "x-kubernetes-embedded-resource",
+    ),
+}
 
 
 class Definitions:
@@ -93,13 +154,22 @@ class Definitions:
         kind = kind or draw.choice(_TYPES if depth > 0 else _TYPES[:4])
         made: Object = {"type": kind}
         if kind == "array":
-            made["items"] = self.schema(depth - 1) if draw.random() > self._odds / 4 else draw.choice(([], {}, [{"type": "string"}]))
+            made["items"] = (
+                self.schema(depth - 1)
+                if draw.random() > self._odds / 4
+                else draw.choice(([], {}, [{"type": "string"}]))
+            )
             if made["items"] == {} or draw.random() < self._odds / 8:
                 made.pop("items")
             elif draw.random() < 0.3 and isinstance(made["items"], dict) and made["items"].get("type") == "object":
-                made |= {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": draw.sample(("a", "b"), draw.choice((1, 1, 2)))}
+                made |= {
+                    "x-kubernetes-list-type": "map",
+                    "x-kubernetes-list-map-keys": draw.sample(("a", "b"), draw.choice((1, 1, 2))),
+                }
         elif kind == "object" and draw.random() < 0.8:
-            made["properties"] = {name: self.schema(depth - 1) for name in draw.sample(_NAMES[:5], draw.choice((1, 2, 2, 3)))}
+            made["properties"] = {
+                name: self.schema(depth - 1) for name in draw.sample(_NAMES[:5], draw.choice((1, 2, 2, 3)))
+            }
             if draw.random() < self._odds / 4:
                 made["properties"][draw.choice(_NAMES)] = self.schema(0)
         if kind == "object" and ("properties" not in made or draw.random() < self._odds / 6):
@@ -124,7 +194,10 @@ class Definitions:
         for key, choices in (
             ("message", ("m", "", " ", "two\nlines")),
             ("messageExpression", ("'m'", "1", "nope", " ", "'a' + 'b'", "string(self)")),
-            ("reason", ("FieldValueInvalid", "FieldValueForbidden", "FieldValueRequired", "FieldValueDuplicate", "Odd")),
+            (
+                "reason",
+                ("FieldValueInvalid", "FieldValueForbidden", "FieldValueRequired", "FieldValueDuplicate", "Odd"),
+            ),
             ("fieldPath", (".a", ".zz", "a", "['a']", ".a.b", " ", ".a\n", ".a[0]")),
             ("optionalOldSelf", (True, False)),
         ):
@@ -136,31 +209,71 @@ class Definitions:
         draw = self._draw
         root = {"type": "object", "properties": {"spec": self.schema(3, "object"), "status": self.schema(1, "object")}}
         if draw.random() < 0.06:
-            root |= draw.choice(
-                ({"type": "string"}, {"x-kubernetes-preserve-unknown-fields": True}, {"nullable": True}, {"required": ["spec"]}, {"x-kubernetes-embedded-resource": True},
-                 {"properties": {"metadata": {"type": "object", "properties": {"name": {"type": "string", "pattern": "^a"}}}}}, {"properties": {"metadata": {"type": "object", "properties": {"labels": {"type": "object"}}}}},
-                 {"properties": {"kind": {"type": "integer"}}}, {"properties": {"apiVersion": {"type": "string", "enum": ["x"]}}}, {"x-kubernetes-validations": [{"rule": "self.metadata.name != ''"}, {"rule": "self.spec == oldSelf.spec"}]})
-            )  # fmt: skip
+            odd: tuple[Object, ...] = (
+                {"type": "string"},
+                {"x-kubernetes-preserve-unknown-fields": True},
+                {"nullable": True},
+                {"required": ["spec"]},
+                {"x-kubernetes-embedded-resource": True},
+                {
+                    "properties": {
+                        "metadata": {"type": "object", "properties": {"name": {"type": "string", "pattern": "^a"}}}
+                    }
+                },
+                {"properties": {"metadata": {"type": "object", "properties": {"labels": {"type": "object"}}}}},
+                {"properties": {"kind": {"type": "integer"}}},
+                {"properties": {"apiVersion": {"type": "string", "enum": ["x"]}}},
+                {
+                    "x-kubernetes-validations": [
+                        {"rule": "self.metadata.name != ''"},
+                        {"rule": "self.spec == oldSelf.spec"},
+                    ]
+                },
+            )
+            root |= draw.choice(odd)
         made: Object = {"name": name, "served": True, "storage": False, "schema": {"openAPIV3Schema": root}}
         if draw.random() < 0.2:
-            scale = {"specReplicasPath": draw.choice((".spec.a", ".spec.replicas", "spec.a", ".status.a", "", ".spec.a[0]")), "statusReplicasPath": draw.choice((".status.a", ".spec.a", "", "x"))}
+            scale = {
+                "specReplicasPath": draw.choice((".spec.a", ".spec.replicas", "spec.a", ".status.a", "", ".spec.a[0]")),
+                "statusReplicasPath": draw.choice((".status.a", ".spec.a", "", "x")),
+            }
             if draw.random() < 0.5:
                 scale["labelSelectorPath"] = draw.choice((".status.a", ".spec.b", ".metadata.a", "x", ""))
-            made["subresources"] = draw.choice(({"status": {}}, {"status": {}}, {"scale": scale}, {"scale": scale, "status": {}}, {}))
+            made["subresources"] = draw.choice(
+                ({"status": {}}, {"status": {}}, {"scale": scale}, {"scale": scale, "status": {}}, {})
+            )
         if draw.random() < 0.12:
             made["additionalPrinterColumns"] = [
                 {
                     "name": draw.choice(("A", "B", "")),
                     "type": draw.choice(("string", "integer", "number", "boolean", "date", "odd", "")),
-                    "jsonPath": draw.choice((".spec.a", ".metadata.creationTimestamp", "spec", "", ".spec.a[", ".spec[?(@.a==1)]")),
-                    **({"format": draw.choice(("int32", "password", "odd", "date-time"))} if draw.random() < 0.3 else {}),
+                    "jsonPath": draw.choice(
+                        (".spec.a", ".metadata.creationTimestamp", "spec", "", ".spec.a[", ".spec[?(@.a==1)]")
+                    ),
+                    **(
+                        {"format": draw.choice(("int32", "password", "odd", "date-time"))}
+                        if draw.random() < 0.3
+                        else {}
+                    ),
                     **({"priority": draw.choice((0, 1, -1))} if draw.random() < 0.3 else {}),
                     **({"description": "d"} if draw.random() < 0.2 else {}),
                 }
                 for _ in range(draw.choice((1, 2)))
             ]
         if draw.random() < 0.12:
-            paths = (".spec.a", ".spec.b", ".spec.c", ".metadata.name", ".spec.zz", "spec.a", "", ".spec", ".spec.a.b", ".spec.a[0]", ".apiVersion")
+            paths = (
+                ".spec.a",
+                ".spec.b",
+                ".spec.c",
+                ".metadata.name",
+                ".spec.zz",
+                "spec.a",
+                "",
+                ".spec",
+                ".spec.a.b",
+                ".spec.a[0]",
+                ".apiVersion",
+            )
             made["selectableFields"] = [{"jsonPath": draw.choice(paths)} for _ in range(draw.choice((1, 1, 2, 9)))]
         if draw.random() < 0.08:
             made["deprecated"] = draw.choice((True, False))
@@ -191,7 +304,10 @@ class Definitions:
         spec, names = made["spec"], made["spec"]["names"]
         draw = self._draw
         hook = {"clientConfig": {"url": "https://x.example.com/convert"}, "conversionReviewVersions": ["v1"]}
-        service = {"clientConfig": {"service": {"name": "s", "namespace": "n"}, "caBundle": "eA=="}, "conversionReviewVersions": ["v2", "v1beta1"]}
+        service = {
+            "clientConfig": {"service": {"name": "s", "namespace": "n"}, "caBundle": "eA=="},
+            "conversionReviewVersions": ["v2", "v1beta1"],
+        }
         place, key, value = draw.choice(
             (
                 (spec, "group", draw.choice(("x", "", "A.b", "k8s.io", "x.k8s.io", "a..b"))),
@@ -202,12 +318,37 @@ class Definitions:
                 (names, "listKind", draw.choice(("a b", names["kind"], "L"))),
                 (names, "shortNames", draw.choice((["a", "a"], ["A"], ["ok"], [""], [names["plural"]]))),
                 (names, "categories", draw.choice((["all"], ["A b"], []))),
-                (spec, "conversion", draw.choice(({"strategy": "Odd"}, {"strategy": "Webhook"}, {"strategy": "None", "webhook": hook}, {"strategy": "Webhook", "webhook": hook}, {"strategy": "Webhook", "webhook": service}, {"strategy": ""}, {"strategy": "Webhook", "webhook": {"clientConfig": {}}}, {"strategy": "Webhook", "webhook": {**hook, "conversionReviewVersions": []}}))),
+                (
+                    spec,
+                    "conversion",
+                    draw.choice(
+                        (
+                            {"strategy": "Odd"},
+                            {"strategy": "Webhook"},
+                            {"strategy": "None", "webhook": hook},
+                            {"strategy": "Webhook", "webhook": hook},
+                            {"strategy": "Webhook", "webhook": service},
+                            {"strategy": ""},
+                            {"strategy": "Webhook", "webhook": {"clientConfig": {}}},
+                            {"strategy": "Webhook", "webhook": {**hook, "conversionReviewVersions": []}},
+                        )
+                    ),
+                ),
                 (spec, "preserveUnknownFields", draw.choice((True, False))),
-                (spec, "versions", draw.choice(([], [{**spec["versions"][0], "schema": {}}], [{**spec["versions"][0], "schema": {"openAPIV3Schema": {}}}]))),
+                (
+                    spec,
+                    "versions",
+                    draw.choice(
+                        (
+                            [],
+                            [{**spec["versions"][0], "schema": {}}],
+                            [{**spec["versions"][0], "schema": {"openAPIV3Schema": {}}}],
+                        )
+                    ),
+                ),
                 (made["metadata"], "name", "wrong.example.com"),
             )
-        )  # fmt: skip
+        )
         place[key] = value
 
 

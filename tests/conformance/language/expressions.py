@@ -1,7 +1,7 @@
 """Expressions drawn from a seed over the grammar and the functions of Kubernetes' CEL, by types.
 
 A production is a template with the type that it makes. `{int}` stands for an expression of that type, `{T}` for one of
-a type that is drawn for the production, `{x:T body}` cannot be said: loops have productions of their own.
+a type that is drawn for the production. Loops, which give names to what is in them, are made here.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import random
 import re
 from typing import Final
 
-from tests.conformance.language.words import LITERALS, PRODUCTIONS, TEXTS
+from tests.conformance.language.words import LITERALS, PRODUCTIONS, TEXTS, WRONG
 
 SCALARS: Final = ("int", "uint", "double", "string", "bytes", "bool", "duration", "timestamp")
 # What `self` has, by type; the schema is in `samples.py`.
@@ -28,7 +28,16 @@ FIELDS: Final = {
     "map<string,string>": ("self.ms",),
     "optional<int>": ("self.?i", "self.?o", "self.n.?a", "self.?m['a']", "self.m[?'b']", "self.ld[?1]", "self.ld[?9]"),
     "optional<string>": ("self.?s", "self.ms[?'x']", "self.?ms.x", "self.ls[?0]"),
-    "dyn": ("self.ios", "dyn(self.s)", "dyn(self.ld)", "dyn(self.n)", "self.lm", "self.nn", "self.emb", "self.__dash__x"),
+    "dyn": (
+        "self.ios",
+        "dyn(self.s)",
+        "dyn(self.ld)",
+        "dyn(self.n)",
+        "self.lm",
+        "self.nn",
+        "self.emb",
+        "self.__dash__x",
+    ),
 }
 LISTS: Final = ("list<int>", "list<string>", "list<double>", "list<bool>", "list<uint>", "list<duration>")
 MAPS: Final = ("map<string,int>", "map<string,string>", "map<int,string>", "map<bool,int>", "map<string,list<int>>")
@@ -128,7 +137,11 @@ class Expressions:
         over_map = draw.random() < 0.3
         items = self.made(f"map<string,{element}>" if over_map else f"list<{element}>", depth - 1)
         both = draw.random() < 0.45 or head == "map"
-        names = [(one, "string" if over_map else "int"), (two, element)] if both else [(one, "string" if over_map else element)]
+        names = (
+            [(one, "string" if over_map else "int"), (two, element)]
+            if both
+            else [(one, "string" if over_map else element)]
+        )
         self._scope += names
         said = ", ".join(name for name, _ in names)
         test = self.made("bool", depth - 1)
@@ -159,7 +172,7 @@ class Expressions:
         draw = self._draw
         kind = draw.choice((*SCALARS, *LISTS, *MAPS, "optional<int>", "ip", "cidr", "url", "quantity", "semver", "dyn"))
         one, other = self.made(kind, draw.choice((0, 1, 2))), self.made(draw.choice(SCALARS), draw.choice((0, 1)))
-        return draw.choice(_WRONG).format(one, other, self.made(draw.choice((*LISTS, *MAPS)), 1))
+        return draw.choice(WRONG).format(one, other, self.made(draw.choice((*LISTS, *MAPS)), 1))
 
     def broken(self) -> str:
         """One that cannot be parsed, or was not meant."""
@@ -187,32 +200,47 @@ class Expressions:
 
 
 _JUNK: Final = (
-    "(", ")", "[", "]", "{", "}", ",", ".", "?", ":", "&&", "||", "!", "-", "+", "$", "#", "@", "'", '"', "`", "\\", "==",
-    "=", "&", "in", "true", "null", "as", "if", "0x", "1u", "1.5.", "e", "for", "package", "//x", "..", "?.", "[?",
-)  # fmt: skip
-_WRONG: Final = (
-    "{0} + {1}", "{0} - {1}", "{0} * {1}", "{0} / {1}", "{0} % {1}", "{0} < {1}", "{0} >= {1}", "{0} == {1}", "{0} in {1}",
-    "{0} != {1}", "-{0}", "!{0}", "{0} && {1}", "{0} || true", "{0} ? {1} : 1", "true ? {0} : {1}", "{0}.size()", "size({0}, 1)",
-    "{0}.a", "{0}.a.b", "{0}[{1}]", "{0}[?{1}]", "{0}.?a", "[{0}, {1}]", "{{'a': {0}, 'b': {1}}}", "{{{0}: 1, {1}: 2}}",
-    "{0}.startsWith({1})", "{0}.matches({1})", "{0}.all(x, {1})", "{0}.exists(x, x == {1})", "{0}.map(x, x + {1})",
-    "{2}.all(x, x == {1})", "{2}.exists_one(x, y, x == {1})", "{2}.filter(x, {1})", "{2}.map(x, x.size())", "{2}.sum()",
-    "{2}.sort()", "{2}.min()", "{2}.indexOf({1})", "{2}.slice({1}, 1)", "{2}.flatten(true)", "{2}.join({1})", "{2}.sortBy(x, {1})",
-    "{2} + {1}", "{1} in {2}", "{2} == {1}", "{2}.contains({1})", "{2}.transformMap(k, v, {1}) == {0}", "{2}.all(x, y)",
-    "int({0})", "uint({0})", "double({0})", "string({0})", "bytes({0})", "bool({0})", "duration({0})", "timestamp({0})",
-    "type({0}) == {1}", "{0}.foo({1})", "foo({0})", "ip({0})", "cidr({0})", "quantity({0})", "url({0})", "semver({0})",
-    "{0}.hasValue()", "{0}.orValue({1})", "{0}.or({1})", "{0}.value()", "optional.of({0}).orValue({1})", "has({0})", "has({0}.a)",
-    "has(self.nope)", "self.nope", "self.n.nope", "nope", "nope + {0}", "self.{0}", "lists.range('{0}')", "sets.contains({0}, {1})",
-    "math.abs({0})", "{0}.isLessThan({1})", "{0}.add({1})", "{0}.compareTo({1})", "{0}.getHours({1})", "{0}.format([{1}])",
-    "'%d'.format({0})", "{0}.family()", "{0}.containsIP({1})", "{0}.find({1})", "{0}.split({1})", "{0}.substring({1})",
-    "{0}.replace({1}, 'a')", "{0}.charAt({1})", "{0}.lowerAscii({1})", "Foo{{a: {0}}}", "google.protobuf.Duration{{}}",
-    "cel.bind(x, {0}, x)", "self.map(x, x)", "{0}.map(1, {1})", "{0}.all(x.y, true)", "{0}.transformList(x, x, {1})",
-    "{2}.transformMapEntry(k, v, {1})", "{0}.optMap(x, {1})", "{0}.optFlatMap(x, x)", "optional.of({0}).optMap(x, x + {1})",
-    "dyn({0}) + {1} + {0}", "[?{0}]", "{{?'a': {0}}}", "size({0}) + {1}", "size({0}, {1}) == 1", "[{0}].isSorted()",
-    "format.dns1123Label().validate({0})", "format.named({0})", "format.nope()", "isQuantity({0})", "isIP({0})", "{0}.isSorted()",
-    "authorizer.path('/').check('get').allowed()", "oldSelf.s == {0}", "request.name == {0}", "[{0}, [{1}]]", "[[{0}], {1}]",
-    "{{'a': {0}}}.a + {1}", "'a'.startsWith({0}, {1})", "{0}.startsWith('a', {1})", "{2}.startsWith('a', {0})", "strings.quote({0})",
-    "jsonpatch.escapeKey({0})", "base64.encode({0})", "{0}.reverse()", "{0}.distinct()", "{0}.first()", "{2}.last({1})",
-)  # fmt: skip
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    ".",
+    "?",
+    ":",
+    "&&",
+    "||",
+    "!",
+    "-",
+    "+",
+    "$",
+    "#",
+    "@",
+    "'",
+    '"',
+    "`",
+    "\\",
+    "==",
+    "=",
+    "&",
+    "in",
+    "true",
+    "null",
+    "as",
+    "if",
+    "0x",
+    "1u",
+    "1.5.",
+    "e",
+    "for",
+    "package",
+    "//x",
+    "..",
+    "?.",
+    "[?",
+)
 
 
 def _parameters(kind: str) -> list[str]:

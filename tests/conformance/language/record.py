@@ -15,11 +15,13 @@ from typing import Any, Final
 from mooring.testing.homes import REAL, api_only
 from mooring.testing.http import Api
 from tests.conformance.language.applies import applies
-from tests.conformance.language.asking import BY_CHANCE, PANIC, batches, refusals, values
+from tests.conformance.language.asking import BY_CHANCE, PANIC, batches, refusals, values_of
 from tests.conformance.language.costing import costs
 from tests.conformance.language.definitions import definitions
 from tests.conformance.language.expressions import Expressions
+from tests.conformance.language.objects import objects
 from tests.conformance.language.recordings import write
+from tests.conformance.language.values import values
 
 
 def expressions(api: Api, count: int = 9600) -> Iterator[Any]:
@@ -37,7 +39,7 @@ def expressions(api: Api, count: int = 9600) -> Iterator[Any]:
             if words != PANIC:
                 yield [shown[index], words]
         kept = [each for index, each in enumerate(fine) if index not in again]
-        told = dict(zip(kept, values(api, f"values{number}", kept), strict=True))
+        told = dict(zip(kept, values_of(api, f"values{number}", kept), strict=True))
         for index, each in enumerate(batch):
             if each in told:
                 # What makes the server stumble over itself is nobody's measure.
@@ -54,6 +56,8 @@ _RECORDERS: Final[dict[str, Callable[[Api], Iterator[Any]]]] = {
     "costs": costs,
     "definitions": definitions,
     "expressions": expressions,
+    "objects": objects,
+    "values": values,
 }
 
 

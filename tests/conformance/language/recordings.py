@@ -13,6 +13,7 @@ PLACES = {
     "expressions": TESTS / "kube" / "cel" / "expressions.jsonl.xz",
     "applies": TESTS / "kube" / "apply" / "applies.jsonl.xz",
     "definitions": TESTS / "registry" / "definitions.jsonl.xz",
+    "objects": TESTS / "registry" / "objects.jsonl.xz",
     "values": TESTS / "registry" / "values.jsonl.xz",
     "costs": TESTS / "kube" / "cel" / "costs.jsonl.xz",
 }

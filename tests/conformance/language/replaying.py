@@ -17,7 +17,9 @@ def hold(found: Iterable[tuple[str, list[str]]], differing: Path) -> None:
     """Every answer is as recorded, and what is listed as different is."""
     known = set(differing.read_text(encoding="utf-8").splitlines())
     wrong = {case: lines for case, lines in found if lines}
-    news = [f"{case}\n  " + "\n  ".join(line[:700] for line in lines) for case, lines in wrong.items() if case not in known]
+    news = [
+        f"{case}\n  " + "\n  ".join(line[:700] for line in lines) for case, lines in wrong.items() if case not in known
+    ]
     assert not news, "\n".join([f"{len(news)} answers differ", *news[:20]])
     assert known <= wrong.keys(), f"these are alike now, and need no line: {sorted(known - wrong.keys())}"
 

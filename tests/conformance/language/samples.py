@@ -7,8 +7,8 @@ from typing import Any, Final
 Object = dict[str, Any]
 
 
-def _list(items: Object, most: int = 5, **more: Any) -> Object:
-    return {"type": "array", "maxItems": most, "items": items, **more}
+def _list(items: Object, **more: Any) -> Object:
+    return {"type": "array", "maxItems": 5, "items": items, **more}
 
 
 def _map(values: Object, most: int = 4) -> Object:

@@ -34,7 +34,10 @@ class Named(NamedTuple):
 
 
 _LABELS: Final = Named(("x", "y", ""))
-_PORTS: Final = Items(Whole({"containerPort": (80, 443, 81), "name": ("http", "https"), "protocol": ("TCP", "UDP")}, ("containerPort",)), ("containerPort", "protocol"))
+_PORTS: Final = Items(
+    Whole({"containerPort": (80, 443, 81), "name": ("http", "https"), "protocol": ("TCP", "UDP")}, ("containerPort",)),
+    ("containerPort", "protocol"),
+)
 _ENV: Final = Items(Whole({"name": ("A", "B", "C"), "value": ("1", "2", "")}, ("name",)), ("name",))
 _RESOURCES: Final = {
     "limits": Named(("1", "2", "500m", 1), ("cpu", "memory")),
@@ -50,7 +53,9 @@ _CONTAINER: Final = Whole(
         "command": Items(("sh", "run")),
         "resources": _RESOURCES,
         "imagePullPolicy": ("Always", "Never"),
-        "volumeMounts": Items(Whole({"name": ("v", "w"), "mountPath": ("/a", "/b")}, ("name", "mountPath")), ("mountPath",), 2),
+        "volumeMounts": Items(
+            Whole({"name": ("v", "w"), "mountPath": ("/a", "/b")}, ("name", "mountPath")), ("mountPath",), 2
+        ),
         "securityContext": {"runAsUser": (1, 2), "capabilities": {"add": Items(("NET_ADMIN", "SYS_TIME"))}},
         "terminationMessagePath": ("/t",),
     },
@@ -60,7 +65,14 @@ _POD: Final = Whole(
     {
         "containers": Items(_CONTAINER, ("name",), 2),
         "initContainers": Items(_CONTAINER, ("name",), 1),
-        "volumes": Items(Whole({"name": ("v", "w"), "emptyDir": {"medium": ("Memory",), "sizeLimit": ("1Gi", "1024Mi")}}, ("name", "emptyDir")), ("name",), 2),
+        "volumes": Items(
+            Whole(
+                {"name": ("v", "w"), "emptyDir": {"medium": ("Memory",), "sizeLimit": ("1Gi", "1024Mi")}},
+                ("name", "emptyDir"),
+            ),
+            ("name",),
+            2,
+        ),
         "nodeSelector": _LABELS,
         "tolerations": Items({"key": ("k", "l"), "operator": ("Exists",), "effect": ("NoSchedule", "NoExecute")}),
         "hostAliases": Items(Whole({"ip": ("1.2.3.4", "1.2.3.5"), "hostnames": Items(("a", "b"))}, ("ip",)), ("ip",)),
@@ -68,13 +80,21 @@ _POD: Final = Whole(
         "serviceAccountName": ("default", "robot"),
         "terminationGracePeriodSeconds": (5, 30),
         "topologySpreadConstraints": Items(
-            Whole({"maxSkew": (1, 2), "topologyKey": ("zone", "host"), "whenUnsatisfiable": ("DoNotSchedule", "ScheduleAnyway")}, ("maxSkew", "topologyKey", "whenUnsatisfiable")),
-            ("topologyKey", "whenUnsatisfiable"), 2,
+            Whole(
+                {
+                    "maxSkew": (1, 2),
+                    "topologyKey": ("zone", "host"),
+                    "whenUnsatisfiable": ("DoNotSchedule", "ScheduleAnyway"),
+                },
+                ("maxSkew", "topologyKey", "whenUnsatisfiable"),
+            ),
+            ("topologyKey", "whenUnsatisfiable"),
+            2,
         ),
         "securityContext": {"runAsNonRoot": (True, False), "supplementalGroups": Items((1, 2, 3))},
     },
     ("containers",),
-)  # fmt: skip
+)
 _META: Final = {"labels": _LABELS, "annotations": _LABELS, "finalizers": Items(("x.io/a", "x.io/b"), most=2)}
 _SPEC: Final = {
     "size": (1, 2, 3),
@@ -83,8 +103,15 @@ _SPEC: Final = {
     "tags": Items(("a", "b", "c", "d")),
     "numbers": Items((1, 2, 3)),
     "atoms": Items(("x", "y", "z")),
-    "pieces": Items(Whole({"name": ("p", "q", "r"), "size": (1, 2), "marks": Items(("m", "n")), "more": Named(("1", "2"))}, ("name",)), ("name",)),
-    "ports": Items(Whole({"port": (80, 81), "protocol": ("TCP", "UDP"), "host": ("h", "i")}, ("port",)), ("port", "protocol")),
+    "pieces": Items(
+        Whole(
+            {"name": ("p", "q", "r"), "size": (1, 2), "marks": Items(("m", "n")), "more": Named(("1", "2"))}, ("name",)
+        ),
+        ("name",),
+    ),
+    "ports": Items(
+        Whole({"port": (80, 81), "protocol": ("TCP", "UDP"), "host": ("h", "i")}, ("port",)), ("port", "protocol")
+    ),
     "atomicItems": Items({"name": ("p", "q"), "v": (1, 2)}),
     "labels": _LABELS,
     "fixed": Named(("1", "2")),
@@ -94,9 +121,10 @@ _SPEC: Final = {
     "either": (1, "50%"),
     "empty": (None, 5),
     "template": Whole(
-        {"apiVersion": ("v1",), "kind": ("ConfigMap",), "metadata": {"name": ("e",)}, "data": Named(("1",))}, ("apiVersion", "kind")
+        {"apiVersion": ("v1",), "kind": ("ConfigMap",), "metadata": {"name": ("e",)}, "data": Named(("1",))},
+        ("apiVersion", "kind"),
     ),
-}  # fmt: skip
+}
 
 
 class Kind(NamedTuple):
@@ -128,7 +156,12 @@ def shelf_definition() -> Object:
     piece = {
         "type": "object",
         "required": ["name"],
-        "properties": {"name": _TEXT, "size": {"type": "integer", "default": 7}, "marks": _listed(_TEXT, "set"), "more": _TEXTS},
+        "properties": {
+            "name": _TEXT,
+            "size": {"type": "integer", "default": 7},
+            "marks": _listed(_TEXT, "set"),
+            "more": _TEXTS,
+        },
     }
     port = {
         "type": "object",
@@ -144,7 +177,10 @@ def shelf_definition() -> Object:
         "atoms": _listed(_TEXT, "atomic"),
         "pieces": _listed(piece, "map", "name"),
         "ports": _listed(port, "map", "port", "protocol"),
-        "atomicItems": {"type": "array", "items": {"type": "object", "properties": {"name": _TEXT, "v": {"type": "integer"}}}},
+        "atomicItems": {
+            "type": "array",
+            "items": {"type": "object", "properties": {"name": _TEXT, "v": {"type": "integer"}}},
+        },
         "labels": _TEXTS,
         "fixed": {**_TEXTS, "x-kubernetes-map-type": "atomic"},
         "nested": {
@@ -152,18 +188,31 @@ def shelf_definition() -> Object:
             "properties": {
                 "deep": {
                     "type": "object",
-                    "properties": {"deeper": {**_TEXT, "default": "d"}, "list": {"type": "array", "items": {"type": "integer"}}},
+                    "properties": {
+                        "deeper": {**_TEXT, "default": "d"},
+                        "list": {"type": "array", "items": {"type": "integer"}},
+                    },
                 },
                 "other": _TEXT,
             },
         },
-        "struct": {"type": "object", "x-kubernetes-map-type": "atomic", "properties": {"a": _TEXT, "b": {"type": "integer"}}},
+        "struct": {
+            "type": "object",
+            "x-kubernetes-map-type": "atomic",
+            "properties": {"a": _TEXT, "b": {"type": "integer"}},
+        },
         "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
         "either": {"x-kubernetes-int-or-string": True},
         "empty": {"type": "integer", "nullable": True},
-        "template": {"type": "object", "x-kubernetes-embedded-resource": True, "x-kubernetes-preserve-unknown-fields": True},
+        "template": {
+            "type": "object",
+            "x-kubernetes-embedded-resource": True,
+            "x-kubernetes-preserve-unknown-fields": True,
+        },
     }
-    made = definition("shelf", {"spec": {"type": "object", "properties": spec}, "status": {"type": "object", "properties": spec}})
+    made = definition(
+        "shelf", {"spec": {"type": "object", "properties": spec}, "status": {"type": "object", "properties": spec}}
+    )
     names = made["spec"]["names"]
     names.update(plural="shelves", singular="shelf")
     made["metadata"]["name"] = "shelves.language.example.com"
@@ -188,14 +237,39 @@ KINDS: Final = (
                 "replicas": (1, 2, 3),
                 "paused": (True, False),
                 "minReadySeconds": (0, 5),
-                "strategy": {"type": ("RollingUpdate",), "rollingUpdate": {"maxSurge": (1, "25%"), "maxUnavailable": (1, "50%")}},
+                "strategy": {
+                    "type": ("RollingUpdate",),
+                    "rollingUpdate": {"maxSurge": (1, "25%"), "maxUnavailable": (1, "50%")},
+                },
                 "template": {"metadata": {"annotations": _LABELS}, "spec": _POD},
             },
         },
-        {"replicas": (1, 2), "observedGeneration": (1, 2), "conditions": Items(Whole({"type": ("A", "B"), "status": ("True", "False"), "reason": ("r",)}, ("type", "status")), ("type",))},
-        {"spec": {"selector": {"matchLabels": _MATCH}, "template": {"metadata": {"labels": _MATCH}, "spec": {"containers": [{"name": "main", "image": "i:1"}]}}}},
+        {
+            "replicas": (1, 2),
+            "observedGeneration": (1, 2),
+            "conditions": Items(
+                Whole({"type": ("A", "B"), "status": ("True", "False"), "reason": ("r",)}, ("type", "status")),
+                ("type",),
+            ),
+        },
+        {
+            "spec": {
+                "selector": {"matchLabels": _MATCH},
+                "template": {
+                    "metadata": {"labels": _MATCH},
+                    "spec": {"containers": [{"name": "main", "image": "i:1"}]},
+                },
+            }
+        },
     ),
-    Kind("v1", "ConfigMap", "configmaps", {"metadata": _META, "data": Named(("1", "2", "")), "immutable": (False,)}, {}, {}),
+    Kind(
+        "v1",
+        "ConfigMap",
+        "configmaps",
+        {"metadata": _META, "data": Named(("1", "2", "")), "immutable": (False,)},
+        {},
+        {},
+    ),
     Kind(
         "v1",
         "Service",
@@ -203,26 +277,69 @@ KINDS: Final = (
         {
             "metadata": _META,
             "spec": {
-                "ports": Items(Whole({"port": (80, 81, 82), "name": ("x", "y", "z"), "protocol": ("TCP", "UDP"), "targetPort": (80, "http")}, ("port", "name")), ("port", "protocol")),
+                "ports": Items(
+                    Whole(
+                        {
+                            "port": (80, 81, 82),
+                            "name": ("x", "y", "z"),
+                            "protocol": ("TCP", "UDP"),
+                            "targetPort": (80, "http"),
+                        },
+                        ("port", "name"),
+                    ),
+                    ("port", "protocol"),
+                ),
                 "selector": Named(("1", "2")),
                 "externalIPs": Items(("1.2.3.4", "1.2.3.5")),
                 "sessionAffinity": ("ClientIP", "None"),
                 "publishNotReadyAddresses": (True, False),
             },
         },
-        {"conditions": Items(Whole({"type": ("A", "B"), "status": ("True", "False"), "reason": ("r",), "message": ("m",), "lastTransitionTime": ("2026-01-01T00:00:00Z",)}, ("type", "status", "reason", "message", "lastTransitionTime")), ("type",))},
+        {
+            "conditions": Items(
+                Whole(
+                    {
+                        "type": ("A", "B"),
+                        "status": ("True", "False"),
+                        "reason": ("r",),
+                        "message": ("m",),
+                        "lastTransitionTime": ("2026-01-01T00:00:00Z",),
+                    },
+                    ("type", "status", "reason", "message", "lastTransitionTime"),
+                ),
+                ("type",),
+            )
+        },
         {"spec": {"clusterIP": "None", "ports": [{"name": "x", "port": 80}]}},
     ),
     Kind(
         "v1",
         "Node",
         "nodes",
-        {"metadata": _META, "spec": {"unschedulable": (True, False), "taints": Items(Whole({"key": ("k", "l"), "effect": ("NoSchedule", "NoExecute"), "value": ("v",)}, ("key", "effect")))}},
-        {"capacity": Named(("1", "2Gi", 4), ("cpu", "memory")), "conditions": Items(Whole({"type": ("Ready", "Odd"), "status": ("True", "False")}, ("type", "status")), ("type",)), "addresses": Items(Whole({"type": ("Hostname", "InternalIP"), "address": ("h", "1.2.3.4")}, ("type", "address")), ("type",))},
+        {
+            "metadata": _META,
+            "spec": {
+                "unschedulable": (True, False),
+                "taints": Items(
+                    Whole(
+                        {"key": ("k", "l"), "effect": ("NoSchedule", "NoExecute"), "value": ("v",)}, ("key", "effect")
+                    )
+                ),
+            },
+        },
+        {
+            "capacity": Named(("1", "2Gi", 4), ("cpu", "memory")),
+            "conditions": Items(
+                Whole({"type": ("Ready", "Odd"), "status": ("True", "False")}, ("type", "status")), ("type",)
+            ),
+            "addresses": Items(
+                Whole({"type": ("Hostname", "InternalIP"), "address": ("h", "1.2.3.4")}, ("type", "address")), ("type",)
+            ),
+        },
         {},
         False,
     ),
-)  # fmt: skip
+)
 
 
 def drawn(tree: Any, draw: random.Random, share: float) -> Any:

@@ -1,4 +1,4 @@
-"""Drawn sequences of writes by several managers: objects, managed fields, conflicts and refusals of kube-apiserver 1.35.
+"""Drawn sequences of writes by several managers, with the objects, managers and conflicts of kube-apiserver 1.35.
 
 `python -m tests.conformance.language.record applies` draws and records them. What differs is in `differing.txt`, by the
 number of the request and what it is about.

@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-import pytest
-
 from mooring.kube.cel.environment import Environment
 from mooring.kube.cel.errors import CelCompileError, CelRuntimeError
 from mooring.kube.cel.functions import NO_SUCH_OVERLOAD
@@ -43,8 +41,14 @@ def test_expressions_are_refused_and_have_values_as_with_kubernetes() -> None:
 
 def answers() -> Iterator[tuple[str, Any, Any]]:
     """Each expression with what it is there and here."""
-    kind, extent, reader = schema_type(SCHEMA, "selfType", resource=False), extent_of(SCHEMA, resource=False), reader_of(SCHEMA)
-    assert kind is not None and extent is not None and reader is not None
+    kind, extent, reader = (
+        schema_type(SCHEMA, "selfType", resource=False),
+        extent_of(SCHEMA, resource=False),
+        reader_of(SCHEMA),
+    )
+    assert kind is not None
+    assert extent is not None
+    assert reader is not None
     environment = Environment({"self": kind, "oldSelf": kind})
     for expression, wanted in read("expressions"):
         if isinstance(wanted, list):

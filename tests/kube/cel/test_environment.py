@@ -129,3 +129,19 @@ def test_the_library_is_loaded_with_the_first_expression_and_not_before() -> Non
     check = "import sys, mooring.kube.cel.environment; sys.exit('cel_expr_python' in sys.modules)"
 
     assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("quotient", "value"),
+    [
+        ("1.0 / 0.0", "+Inf"),
+        ("-1.0 / 0.0", "-Inf"),
+        ("1.0 / -0.0", "-Inf"),
+        ("-1.0 / -0.0", "+Inf"),
+        ("0.0 / 0.0", "NaN"),
+        ("double('NaN') / 0.0", "NaN"),
+        ("3.0 / 2.0", "1.5"),
+    ],
+)
+def test_doubles_are_divided_by_zero(quotient: str, value: str) -> None:
+    assert Environment({}).compile(f"string({quotient})").evaluate({}) == value

@@ -119,3 +119,12 @@ def test_a_rule_where_nothing_is_known_of_the_value_is_refused() -> None:
     found = schema({"type": "object", "properties": {"free": free}})
     (error,) = rule_errors(found, "schema")
     assert error.cause == "InternalError"
+
+
+def test_rules_that_cost_too_much_together_are_not_run_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mooring.kube.cel.rules.evaluation.OBJECT_BUDGET", 4)
+    spent = 'spec: Invalid value: "string": validation failed due to running out of cost budget, no further validation'
+    cheap, dear = "self == 'x'", "self == 'x' || self == 'y' || self == 'z'"
+    assert told(schema(text(cheap)), "a") == [f'spec: Invalid value: "a": failed rule: {cheap}']
+    assert told(schema(text(dear, cheap)), "a") == [f"{spent} rules will be run"]
+    assert told(schema(text(cheap, cheap, cheap)), "a")[-1] == f"{spent} rules will be run"

@@ -157,3 +157,19 @@ def test_a_patch_of_a_list_applied_twice_is_applied_once(live: list[Any], patch:
     once = strategic_merge_patch(pod(*live), pod(*patch), POD)
     assert strategic_merge_patch(once, pod(*patch), POD) == once
     assert {each["name"] for each in once["spec"]["containers"]} == {each["name"] for each in [*live, *patch]}
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ({"$setElementOrder/affinity": ["x"]}, "expected slice or array type, but got: struct"),
+        ({"$setElementOrder/tolerations": 1}, "expected a []interface {}, but received a int64"),
+        ({"$setElementOrder/tolerations": {}}, "expected a []interface {}, but received a map[string]interface {}"),
+        ({"$setElementOrder/tolerations": 1.5}, "expected a []interface {}, but received a float64"),
+        ({"$setElementOrder/tolerations": None}, "expected a []interface {}, but received a %!s(<nil>)"),
+    ],
+)
+def test_an_order_is_a_list_for_a_list(spec: dict[str, Any], message: str) -> None:
+    with pytest.raises(PatchError) as caught:
+        strategic_merge_patch(pod(A, affinity={}, tolerations=[]), {"spec": spec}, POD)
+    assert message in str(caught.value)

@@ -1,5 +1,7 @@
-"""What is wrong with the literals of an expression whose types fit: texts that are no duration, moment or pattern, lists
-and maps of several types, and what is handed to a format that is known.
+"""What is wrong with the literals of an expression whose types fit.
+
+They are texts that are no duration, moment or pattern, lists and maps of several types, and what is handed to a format
+that is known.
 """
 
 from __future__ import annotations

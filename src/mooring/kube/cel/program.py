@@ -164,7 +164,7 @@ class _Compiler:
 
         def step(evaluation: Evaluation) -> dict[Any, Any]:
             evaluation.charge(_MAP_COST)
-            made = {}
+            made: dict[Any, Any] = {}
             for key, value, optional in entries:
                 name, found = key(evaluation), value(evaluation)
                 if optional:

@@ -280,6 +280,8 @@ def _unfit(name: str, values: list[Any]) -> CelRuntimeError:
             return CelRuntimeError(f"unsupported index type '{type_name(key)}' in list")
         return _missing(key)
     able = _ABLE.get(name)
+    if name in _UNGUARDED:
+        return CelRuntimeError(NO_SUCH_OVERLOAD)
     if able is None:
         return CelRuntimeError(f"{NO_SUCH_OVERLOAD}: {name}({', '.join(map(type_name, values))})")
     return CelRuntimeError(NO_SUCH_OVERLOAD if type_name(values[0]) in able else f"{NO_SUCH_OVERLOAD}: {name}")
@@ -307,6 +309,8 @@ _ABLE: Final[Mapping[str, frozenset[str]]] = {
     "-_": frozenset({"int", "double", "google.protobuf.Duration"}),
     "size": frozenset({"bytes", "list", "map", "string"}),
 }
+# Functions that look at their arguments themselves.
+_UNGUARDED: Final = frozenset({"contains", "endsWith", "matches", "startsWith"})
 _CLASSES: Final[Mapping[str, type]] = {
     "null": type(None),
     "bool": bool,

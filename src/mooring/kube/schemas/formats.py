@@ -6,6 +6,7 @@ Names are compared without dashes, as the API does. Each check is no stricter th
 import base64
 import binascii
 import ipaddress
+import re
 from collections.abc import Callable
 from datetime import date
 from typing import Final
@@ -91,6 +92,34 @@ def _uuid(third: str, fourth: str) -> Check:
     return _pattern(f"(?i)[0-9a-f]{{8}}-?[0-9a-f]{{4}}-?{third}-?{fourth}-?[0-9a-f]{{12}}")
 
 
+def _isbn10(text: str) -> bool:
+    digits = _SPACES.sub("", text)
+    if not _TEN.fullmatch(digits):
+        return False
+    values = [10 if digit == "X" else int(digit) for digit in digits]
+    return sum(index * value for index, value in enumerate(values, 1)) % 11 == 0
+
+
+def _isbn13(text: str) -> bool:
+    digits = _SPACES.sub("", text)
+    return bool(_THIRTEEN.fullmatch(digits)) and sum(map(int, digits[::2] + digits[1::2] * 3)) % 10 == 0
+
+
+def _credit_card(text: str) -> bool:
+    digits = _NO_DIGITS.sub("", text)
+    doubled = "".join(str(int(digit) * 2) for digit in digits[-2::-2])
+    return _CARD.fullmatch(digits) is not None and sum(map(int, digits[::-2] + doubled)) % 10 == 0
+
+
+_SPACES: Final = re.compile(r"[\s-]+", re.ASCII)
+_NO_DIGITS: Final = re.compile(r"[^0-9]+")
+_TEN: Final = re.compile(r"[0-9]{9}[0-9X]")
+_THIRTEEN: Final = re.compile(r"[0-9]{13}")
+_CARD: Final = re.compile(
+    r"4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}"
+    r"|3(?:0[0-5]|[68][0-9])[0-9]{11}|(?:2131|1800|35[0-9]{3})[0-9]{11}"
+)
+_SHADE: Final = r"\s*(0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*"
 _ANY_GROUP: Final = "[0-9a-f]{4}"
 _VARIANT: Final = "[89ab][0-9a-f]{3}"
 
@@ -98,6 +127,7 @@ _FORMATS: Final[dict[str, Check]] = {
     "bsonobjectid": _pattern("[0-9a-fA-F]{24}"),
     "byte": _byte,
     "cidr": _cidr,
+    "creditcard": _credit_card,
     "date": _date,
     "datetime": _date_time,
     "duration": _pattern(
@@ -110,11 +140,16 @@ _FORMATS: Final[dict[str, Check]] = {
     "hostname": _hostname,
     "ipv4": _ip(4),
     "ipv6": _ip(6),
+    "isbn": lambda text: _isbn10(text) or _isbn13(text),
+    "isbn10": _isbn10,
+    "isbn13": _isbn13,
     "k8slongname": lambda text: not is_dns1123_subdomain(text),
     "k8sshortname": lambda text: not is_dns1123_label(text),
     "mac": _pattern(
         r"[0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){5}([:-][0-9a-fA-F]{2}){0,14}|([0-9a-fA-F]{4}\.){2,9}[0-9a-fA-F]{4}"
     ),
+    "password": lambda text: True,
+    "rgbcolor": _pattern(rf"rgb\({_SHADE},{_SHADE},{_SHADE}\)"),
     "ssn": _pattern(r"\d{3}[- ]?\d{2}[- ]?\d{4}"),
     "uri": _pattern(r"(/|[a-zA-Z][a-zA-Z0-9+.-]*:)[^\x00-\x20\x7f]*|\*"),
     "uuid": _uuid(_ANY_GROUP, _ANY_GROUP),

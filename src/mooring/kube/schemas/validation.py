@@ -228,7 +228,8 @@ def _same_number(wanted: str, value: Any) -> bool:
     """JSON has one kind of number: 1 is a number and 1.0 an integer."""
     if value.__class__ is int:
         return wanted == "number"
-    return value.__class__ is float and (wanted == "number" or (wanted == "integer" and value.is_integer()))
+    whole = value.__class__ is float and value.is_integer() and abs(value) < 2**63
+    return value.__class__ is float and (wanted == "number" or (wanted == "integer" and whole))
 
 
 def _equal(value: Any, allowed: Any) -> bool:

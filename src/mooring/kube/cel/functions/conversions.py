@@ -15,7 +15,8 @@ _UINT64: Final = range(2**64)
 _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 _UNSIGNED: Final = re.compile(r"[0-9]+")
 _FLOAT: Final = re.compile(
-    r"[+-]?(?:[0-9]+(?:_[0-9]+)*\.?[0-9]*(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?|inf|infinity)|[+]?nan", re.I | re.A
+    r"[+-]?(?:[0-9]+(?:_[0-9]+)*\.?[0-9]*(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?|inf|infinity)|[+]?nan",
+    re.I | re.A,
 )
 _HEXADECIMAL: Final = re.compile(r"[+-]?0x[0-9a-f]+(?:\.[0-9a-f]*)?p[+-]?[0-9]+", re.I | re.A)
 # From so many digits on, Go writes an exponent.

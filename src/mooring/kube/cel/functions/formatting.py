@@ -49,7 +49,7 @@ def quote(text: str) -> str:
 
 
 def clauses(pattern: str, count: int) -> Iterator[str | tuple[str, int]]:
-    """The texts of a pattern and, between them, its verbs with their precision, for so many values. Raises ValueError."""
+    """The texts of a pattern and its verbs with their precision, in order, for so many values. Raises ValueError."""
     at = used = 0
     while at < len(pattern):
         mark = pattern.find("%", at)
@@ -74,7 +74,9 @@ def clauses(pattern: str, count: int) -> Iterator[str | tuple[str, int]]:
             assert digits is not None
             at = digits.end()
             if at == len(pattern):
-                raise ValueError(f"{_UNPARSED}: error while parsing precision: could not find end of precision specifier")
+                raise ValueError(
+                    f"{_UNPARSED}: error while parsing precision: could not find end of precision specifier"
+                )
             if not digits[0]:
                 why = 'error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax'
                 raise ValueError(f"{_UNPARSED}: error while parsing precision: {why}")
@@ -104,8 +106,7 @@ def _written(value: Any, verb: str, precision: int) -> str:
     try:
         return _VERBS[verb](value, precision)
     except TypeError as error:
-        why = str(error)
-        complaint = f"{COMPLAINTS[verb]}, was given {type_name(value)}" if not why else why
+        complaint = str(error) or f"{COMPLAINTS[verb]}, was given {type_name(value)}"
         raise ValueError(f"error during formatting: {complaint}") from None
 
 

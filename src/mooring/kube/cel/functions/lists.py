@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from mooring.kube.cel.functions.operators import add
 from mooring.kube.cel.functions.model import Function, per_item_cost, size
-from mooring.kube.cel.values import CelOptional, Uint, equal
+from mooring.kube.cel.functions.operators import add
+from mooring.kube.cel.values import CelOptional, equal
 
 List = Sequence[Any]
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from math import ceil, isnan
 from typing import Any, Final
 
-from mooring.kube.cel.functions.times import MOMENTS
 from mooring.kube.cel.functions.model import NO_SUCH_OVERLOAD, STRING_FACTOR, Function, read_argument, size
+from mooring.kube.cel.functions.times import MOMENTS
 from mooring.kube.cel.values import CelOptional, Duration, KeyedList, SetList, Timestamp, Uint, equal
 
 INT64: Final = range(-(2**63), 2**63)

@@ -4,15 +4,22 @@ from typing import Final
 
 from mooring.kube.cel.functions.model import Function, read_argument
 from mooring.kube.errors import QuantityError
-from mooring.kube.quantities import Quantity, parse_quantity
+from mooring.kube.quantities import BAD_FORMAT, Quantity, parse_quantity
 
 QUANTITY: Final = "kubernetes.Quantity"
 _INT64: Final = range(-(2**63), 2**63)
 
 
+def _quantity(text: str) -> Quantity:
+    """Of fields the API trims the text first, of expressions it does not."""
+    if text != text.strip():
+        raise QuantityError(BAD_FORMAT)
+    return parse_quantity(text)
+
+
 def _is_quantity(text: str) -> bool:
     try:
-        parse_quantity(text)
+        _quantity(text)
     except QuantityError:
         return False
     return True
@@ -58,7 +65,7 @@ _ONE: Final = (QUANTITY,)
 _TWO: Final = (QUANTITY, QUANTITY)
 
 QUANTITIES: Final = (
-    Function("quantity", ("string",), QUANTITY, parse_quantity, cost=read_argument()),
+    Function("quantity", ("string",), QUANTITY, _quantity, cost=read_argument()),
     Function("isQuantity", ("string",), "bool", _is_quantity, cost=read_argument()),
     # Called before its argument, unlike all others.
     Function("sign", _ONE, "int", _sign),

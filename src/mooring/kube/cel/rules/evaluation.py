@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 from mooring.kube.cel.errors import CelBudgetError, CelPatienceError, CelRuntimeError
 from mooring.kube.cel.functions import NO_SUCH_OVERLOAD
 from mooring.kube.cel.rules.compiled import CompiledRule, RuleNode, compiled_rules
+from mooring.kube.cel.rules.readers import read_value
 from mooring.kube.cel.values import CelOptional
 from mooring.kube.errors import OMITTED, FieldError, duplicate, forbidden, invalid, required
 from mooring.kube.schemas.model import Schema
@@ -125,9 +126,9 @@ class _Run:
             if rule.program is None or (rule.uses_old and old is None and not rule.optional_old):
                 continue
             if not variables:
-                variables["self"] = value if reader is None else reader(value)
+                variables["self"] = value if reader is None else read_value(reader, value)
                 if old is not None:
-                    variables["oldSelf"] = old if reader is None else reader(old)
+                    variables["oldSelf"] = old if reader is None else read_value(reader, old)
             given = variables
             if rule.optional_old:
                 was = CelOptional() if old is None else CelOptional(variables["oldSelf"], present=True)

@@ -13,12 +13,13 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from mooring.kube.cel.errors import CelRuntimeError
+from mooring.kube.cel.evaluation import LazyValue
 from mooring.kube.cel.functions.times import read_duration, read_timestamp
 from mooring.kube.cel.rules.escaping import escape
 from mooring.kube.cel.values import NANOSECONDS, Duration, KeyedList, SetList, Timestamp
 from mooring.kube.schemas.model import Schema
 
-__all__ = ["Reader", "reader_of"]
+__all__ = ["Reader", "read_value", "reader_of"]
 
 Reader = Callable[[Any], Any]
 
@@ -86,10 +87,27 @@ def _object(schema: Schema) -> Reader | None:
             name, reader = changed.get(key, (key, _same))
             # A field that is null is not there.
             if item is not None:
-                made[name] = reader(item)
+                made[name] = read_value(reader, item)
         return made
 
     return read
+
+
+def read_value(reader: Reader, value: Any) -> Any:
+    """The value, or in its place the error of whoever asks for it: not every wrong value keeps rules from running."""
+    try:
+        return reader(value)
+    except CelRuntimeError as error:
+        return _failing(error)
+    except (AttributeError, TypeError, ValueError):
+        return _failing(CelRuntimeError(f"invalid data: {value}"))
+
+
+def _failing(error: CelRuntimeError) -> LazyValue:
+    def find(_: int, __: int) -> tuple[Any, int]:
+        raise error
+
+    return LazyValue(find)
 
 
 def _same(value: Any) -> Any:
