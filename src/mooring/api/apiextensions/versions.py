@@ -24,6 +24,7 @@ Errors = list[FieldError]
 _COLUMN_TYPES: Final = ("boolean", "date", "integer", "number", "string")
 _COLUMN_FORMATS: Final = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
 _MAX_SELECTABLE: Final = 8
+_MAX_WARNING_BYTES: Final = 256
 # The parts of a version that may be kept once for all, with their names there.
 _PARTS: Final = {
     "schema": "spec.validation",
@@ -80,6 +81,9 @@ def check_versions(errors: Errors, given: list[Object] | None, kept: frozenset[s
         warning = version.get("deprecationWarning")
         if warning is not None and not version.get("deprecated"):
             detail = "can only be set for deprecated versions"
+            errors.append(invalid(f"{path}.deprecationWarning", warning, detail))
+        if warning is not None and len(warning) > _MAX_WARNING_BYTES:
+            detail = f"must be <= {_MAX_WARNING_BYTES} characters long"
             errors.append(invalid(f"{path}.deprecationWarning", warning, detail))
         paths = {part: f"{path}.{part}" for part in _PARTS if part not in shared}
         _check_parts(errors, version, paths, kept=name in kept)
