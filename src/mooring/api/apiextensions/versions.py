@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from mooring.kube.errors import FieldError, duplicate, invalid, required, too_many
+from mooring.kube.errors import FieldError, duplicate, go_quote, invalid, required, too_many, type_invalid
 from mooring.kube.interning import intern
 from mooring.kube.names import is_dns1035_label
 from mooring.kube.objects import Object
@@ -23,6 +23,14 @@ Errors = list[FieldError]
 
 _COLUMN_TYPES: Final = ("boolean", "date", "integer", "number", "string")
 _COLUMN_FORMATS: Final = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
+_TYPES: Final[dict[str, type]] = {
+    "boolean": bool,
+    "integer": int,
+    "number": float,
+    "string": str,
+    "array": list,
+    "object": dict,
+}
 _MAX_SELECTABLE: Final = 8
 _MAX_WARNING_BYTES: Final = 256
 # The parts of a version that may be kept once for all, with their names there.
@@ -150,6 +158,7 @@ def _check_schema(errors: Errors, version: Object, path: str, *, kept: bool) -> 
         compiled = version_schema(version, path)
     except SchemaError as error:
         errors += error.errors
+        errors += _untyped_defaults(_schema(version) or {}, f"{path}.openAPIV3Schema")
     else:
         before = len(errors)
         errors += _wrong_defaults(compiled, f"{path}.openAPIV3Schema")
@@ -158,6 +167,18 @@ def _check_schema(errors: Errors, version: Object, path: str, *, kept: bool) -> 
             from mooring.kube.cel.rules.definitions import rule_errors
 
             errors += rule_errors(compiled, f"{path}.openAPIV3Schema", kept=kept)
+
+
+def _untyped_defaults(source: Object, path: str) -> Iterator[FieldError]:
+    """Of a type that there is not, no default can be."""
+    kind = source.get("type")
+    if kind and kind not in _TYPES and source.get("default") is not None:
+        given = source["default"]
+        found = next((name for name, each in _TYPES.items() if isinstance(given, each)), "")
+        text = f" in body must be of type {kind}: {go_quote(found)}"
+        yield type_invalid(f"{path}.default", found, text)
+    for name, child in (source.get("properties") or {}).items():
+        yield from _untyped_defaults(child, f"{path}.properties[{name}]")
 
 
 def _wrong_defaults(schema: Schema, path: str) -> Iterator[FieldError]:

@@ -29,6 +29,8 @@ def default_node(obj: Object) -> None:
         spec["podCIDRs"] = [one]
     elif many:
         spec["podCIDR"] = many[0]
+    # Kubelets are no longer configured through the API.
+    spec.pop("configSource", None)
     default_node_status(obj)
 
 
@@ -37,7 +39,6 @@ def default_node_status(obj: Object) -> None:
     for name in ("capacity", "allocatable"):
         if name in status:
             status[name] = rounded(status[name])
-    # Kubelets are no longer configured through the API.
     status.pop("config", None)
     if "allocatable" not in status and "capacity" in status:
         status["allocatable"] = dict(status["capacity"])

@@ -73,6 +73,10 @@ def node_restriction(request: AdmissionRequest, view: ClusterView) -> Object | N
         case "csinodes.storage.k8s.io", _:
             if request.name != node:
                 raise _refused(request, "can only access CSINode with the same name as the requesting node")
+        case "resourceslices.resource.k8s.io", _ if request.operation == "CREATE":
+            if (request.object or {}).get("spec", {}).get("nodeName") != node:
+                why = "can only create ResourceSlice with the same NodeName as the requesting node"
+                raise _refused(request, why)
         case "certificatesigningrequests.certificates.k8s.io", _:
             _check_signing_request(request, node)
     return None

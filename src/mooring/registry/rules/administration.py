@@ -203,7 +203,7 @@ ADMINISTRATION: Final[Mapping[str, Strategy]] = {
         validate=certificates.validate_request,
         validate_status=certificates.validate_request_status,
         validate_sections={"status": certificates.validate_signed_request},
-        name_texts=any_text,
+        name_texts=path_segment,
     ),
     "customresourcedefinitions.apiextensions.k8s.io": Strategy(
         default=definitions.default_definition,

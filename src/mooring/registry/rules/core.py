@@ -98,9 +98,7 @@ CORE: Final[Mapping[str, Strategy]] = {
         validate=kinds_validation.validate_secret,
         validate_update=kinds_validation.validate_secret_update,
     ),
-    "serviceaccounts": Strategy(
-        default=kinds_defaults.default_service_account, warn=warnings.account_warnings
-    ),
+    "serviceaccounts": Strategy(default=kinds_defaults.default_service_account, warn=warnings.account_warnings),
     "services": Strategy(
         default=services.default_service,
         default_status=services.default_service_status,
