@@ -9,14 +9,14 @@ from pathlib import Path
 # through clients, and builders are used by the tests of all that they build.
 _ELSEWHERE = {
     "agents": ("cli",),
-    "api": ("registry", "conformance"),
+    "api": ("conformance/drawn", "registry", "conformance"),
     "apiserver": ("conformance",),
     "catalog.py": ("runtime", "cli"),
     "client": ("runtime",),
-    "kube": ("registry",),
+    "kube": ("registry", "conformance/drawn"),
     "net": ("nodes",),
     "placement": ("cli",),
-    "registry": ("conformance",),
+    "registry": ("conformance/drawn", "conformance"),
     "runway": ("cli",),
     "supervisor": ("cli", "runtime"),
     "testing": ("api", "features", "placement", "plan", "runtime"),

@@ -11,9 +11,9 @@ from typing import Final
 __all__ = [
     "byte_length",
     "is_c_identifier",
+    "is_condition_reason",
     "is_config_map_key",
     "is_decimal_integer",
-    "is_condition_reason",
     "is_dns1035_label",
     "is_dns1123_label",
     "is_dns1123_subdomain",

@@ -153,5 +153,5 @@ def _changed_name(strategy: Strategy, name: str, prefix: bool) -> list[str]:
     """A name stays as it is; the prefix that it was made from may change, though nothing comes of it."""
     if not prefix:
         return []
-    texts = [] if strategy.update_is_whole else strategy.name_texts(name, True)
+    texts = strategy.name_texts(name, True)
     return [*texts, *(each for each in path_segment_texts(name, prefix=True) if each not in texts)]

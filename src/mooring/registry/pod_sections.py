@@ -31,6 +31,7 @@ def resized(given: Object, current: Object) -> Object:
 
 
 def _resized(given: list[Object], current: list[Object]) -> list[Object]:
+    given = [each or {} for each in given]
     if [each.get("name") for each in given] != [each["name"] for each in current]:
         return given
     return [_with_resources(new, old) for new, old in zip(given, current, strict=True)]

@@ -16,10 +16,14 @@ _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 # Those of the objects are of 2026-01-01 and before.
 _MOMENT = re.compile(r"20(?:26-0[2-9]|26-1\d|27|28|29|3\d)[-\d]*T\d\d:\d\d:\d\d(?:\.\d+)?Z")
 _GENERATED = re.compile(r"(?<=configmap-)[a-z0-9]{5}$")
-_REVISION = re.compile(r"(?<=strconv.ParseUint: parsing \")\d+|(?<=in record \()\d+|(?<=in precondition: )\d+|(?<=in object meta: )\d+")
+_REVISION = re.compile(
+    r"(?<=strconv.ParseUint: parsing \")\d+|(?<=in record \()\d+|(?<=in precondition: )\d+|(?<=in object meta: )\d+"
+)
 _DIFFERENCE = re.compile(r"\n(@@ |changed: |  [^ ]*\().*", re.DOTALL)
 # A value that is more than a word is shown as the server's own struct.
-_STRUCT = re.compile(r"((?:Invalid|Duplicate|Unsupported|Too \w+) value: )(?:null|[\[{].*?)(: |$)(?![^\[{]*[\]}])", re.DOTALL)
+_STRUCT = re.compile(
+    r"((?:Invalid|Duplicate|Unsupported|Too \w+) value: )(?:null|[\[{].*?)(: |$)(?![^\[{]*[\]}])", re.DOTALL
+)
 # A refused patch shows the whole object that it would have made.
 _WHOLE = re.compile(r'Invalid value: "\{\\"(?:[^"\\]|\\.)*"')
 _GIVEN_UID = "11111111-2222-3333-4444-555555555555"

@@ -25,7 +25,9 @@ def identity(each: Recorded) -> str:
     return f"{each.request.of} {sha256(text_of(list(each.request)).encode()).hexdigest()[:8]}"
 
 
-def compared(server: Server, live: Mapping[str, Any], recorded: Sequence[Recorded]) -> Iterator[tuple[Recorded, list[str]]]:
+def compared(
+    server: Server, live: Mapping[str, Any], recorded: Sequence[Recorded]
+) -> Iterator[tuple[Recorded, list[str]]]:
     """Each with the lines that say what is different; none where nothing is."""
     objects: dict[tuple[str, str], Any] = {}
     for each in recorded:

@@ -52,7 +52,7 @@ def tries(spot: Spot, draw: random.Random, most: int) -> list[Change]:
             kept = next(iter(value.values()), "")
             found += [[f"{place}/{pointer([key])}", kept] for key in draw.sample(values.keys(), min(most, 8))]
             if len(value) > 1:
-                found.append([place, {key: kept for key in list(value)[:1]}])
+                found.append([place, dict.fromkeys(list(value)[:1], kept)])
     elif isinstance(value, list):
         found += [[place, []], [place, None]]
         if value:
@@ -70,7 +70,9 @@ def ladder(spot: Spot) -> list[Any]:
     """Values in their order, between which an answer turns into another: numbers, or longer and longer texts."""
     schema = spot.schema
     if schema.type == "integer":
-        return sorted({*values.numbers(), *([spot.value - 1, spot.value, spot.value + 1] if isinstance(spot.value, int) else [])})
+        return sorted(
+            {*values.numbers(), *([spot.value - 1, spot.value, spot.value + 1] if isinstance(spot.value, int) else [])}
+        )
     if schema.type == "string" and not schema.format and isinstance(spot.value, str):
         return [_LETTERS * count for count in values.LENGTHS]
     return []

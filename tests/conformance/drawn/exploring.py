@@ -70,7 +70,9 @@ class Explorer:
             yield from self._edges([self._create([[spot.place, each]]) for each in drawing.ladder(spot)])
 
     def _pairs(self) -> Iterator[Recorded]:
-        chosen = [each for each in drawing.spots(new_object(self._name)) if each.place and self._is_worth_asking(each.place)]
+        chosen = [
+            each for each in drawing.spots(new_object(self._name)) if each.place and self._is_worth_asking(each.place)
+        ]
         for _ in range(_PAIRS):
             one, other = (self._draw.choice(drawing.tries(self._draw.choice(chosen), self._draw, 3)) for _ in range(2))
             yield self._ask(self._create([one, other])).recorded
@@ -87,7 +89,9 @@ class Explorer:
             found = [self._ask(self._write([each], below)) for each in tried]
             yield from self._distinct(found)
             if below and isinstance(spot.value, int):
-                yield from self._edges([Drawn(self._name, "update", [[spot.place, each]], below) for each in drawing.ladder(spot)])
+                yield from self._edges(
+                    [Drawn(self._name, "update", [[spot.place, each]], below) for each in drawing.ladder(spot)]
+                )
 
     def _create(self, changes: list[Change]) -> Drawn:
         return Drawn(self._name, "create", changes)
@@ -130,7 +134,9 @@ class Explorer:
             beyond = sorted(each[0] for each in answer["differs"] if not each[0].startswith(touched))
             reached = any(each[0].startswith(touched) for each in answer["differs"])
             return text_of([answer["code"], beyond, reached, answer.get("warnings")])
-        return _DIGITS.sub("0", _QUOTED.sub('""', text_of(answer).replace('\\"', '"').replace('"', "'").replace("'", '"')))
+        return _DIGITS.sub(
+            "0", _QUOTED.sub('""', text_of(answer).replace('\\"', '"').replace('"', "'").replace("'", '"'))
+        )
 
     def _distinct(self, asked: Iterable[Asked]) -> Iterator[Recorded]:
         seen = set[str]()

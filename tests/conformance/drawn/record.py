@@ -22,7 +22,7 @@ from tests.conformance.drawn.stage import files, set_up
 
 SEED = 7
 # Requests that are kept; of those that only show that a wrong type is one, and of plain successes, a part.
-MOST = 9000
+MOST = 20_000
 _PARTS = {400: 0.06, 200: 0.4, 201: 0.5}
 _THREADS = 2
 # As the embedded server has it.

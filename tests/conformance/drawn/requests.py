@@ -64,7 +64,11 @@ def _body(request: Drawn, standing: Any) -> Any:
         case "json":
             return [_operation(each) for each in request.changes]
         case "apply":
-            named = {"apiVersion": standing["apiVersion"], "kind": standing["kind"], "metadata": {"name": standing["metadata"]["name"]}}
+            named = {
+                "apiVersion": standing["apiVersion"],
+                "kind": standing["kind"],
+                "metadata": {"name": standing["metadata"]["name"]},
+            }
             return changed(named, request.changes)
     # A merge says null for what goes.
     return changed({}, [[place, *(values or [None])] for place, *values in request.changes])

@@ -20,18 +20,29 @@ NAMESPACE = "drawn"
 _STANDING: dict[str, list[Change]] = {
     "service": [
         ["metadata/name", "service-stands"],
-        ["spec/clusterIP", "10.96.0.78"], ["spec/clusterIPs", ["10.96.0.78"]], ["spec/healthCheckNodePort", 30789],
-        ["spec/ports/0/nodePort", 30787], ["spec/ports/1/nodePort", 30788],
+        ["spec/clusterIP", "10.96.0.78"],
+        ["spec/clusterIPs", ["10.96.0.78"]],
+        ["spec/healthCheckNodePort", 30789],
+        ["spec/ports/0/nodePort", 30787],
+        ["spec/ports/1/nodePort", 30788],
     ],
     "definition": [
-        ["metadata/name", "stands.drawn.example.com"], ["spec/names/plural", "stands"], ["spec/names/kind", "Stand"],
-        ["spec/names/singular", "stand"], ["spec/names/listKind", "StandList"], ["spec/names/shortNames", ["st"]],
+        ["metadata/name", "stands.drawn.example.com"],
+        ["spec/names/plural", "stands"],
+        ["spec/names/kind", "Stand"],
+        ["spec/names/singular", "stand"],
+        ["spec/names/listKind", "StandList"],
+        ["spec/names/shortNames", ["st"]],
     ],
     "apiservice": [["metadata/name", "v1.stands.example.com"], ["spec/group", "stands.example.com"]],
     "ipaddress": [["metadata/name", "10.60.0.6"]],
     "servicecidr": [["metadata/name", "servicecidr-stands"], ["spec/cidrs", ["fd61::/64"]]],
-    "pod-host": [["metadata/name", "pod-host-stands"], ["spec/containers/0/ports/0/hostPort", 8081], ["spec/containers/0/ports/0/containerPort", 8081]],
-}  # fmt: skip
+    "pod-host": [
+        ["metadata/name", "pod-host-stands"],
+        ["spec/containers/0/ports/0/hostPort", 8081],
+        ["spec/containers/0/ports/0/containerPort", 8081],
+    ],
+}
 
 
 class Place(NamedTuple):

@@ -33,6 +33,7 @@ _RESERVED: Final = frozenset(
     }
 )
 _MAX_ANNOTATION_BYTES: Final = 5 * 1024
+_MAX_ANNOTATIONS: Final = 20
 _SAY_SOMETHING: Final = "validations or auditAnnotations must contain at least one item"
 
 
@@ -81,6 +82,9 @@ def validate_policy(obj: Object) -> list[FieldError]:
     for index, validation in enumerate(validations):
         _check_validation(errors, expressions, validation, f"spec.validations[{index}]")
     keys: set[str] = set()
+    if len(annotations) > _MAX_ANNOTATIONS:
+        detail = f"must not have more than {_MAX_ANNOTATIONS} auditAnnotations"
+        errors.append(invalid("spec.auditAnnotations", annotations, detail))
     for index, annotation in enumerate(annotations):
         path, key = f"spec.auditAnnotations[{index}]", annotation["key"]
         check_label_key(errors, f"{obj['metadata']['name']}/{key}", f"{path}.key")
@@ -254,5 +258,9 @@ def _check_reference(errors: Errors, reference: Object, path: str) -> None:
 
 def validate_policy_status(new: Object, old: Object) -> list[FieldError]:
     errors: Errors = []
+    warnings = new["status"].get("typeChecking", {}).get("expressionWarnings", ())
+    for index, warning in enumerate(warnings):
+        path = f"status.typeChecking.expressionWarnings[{index}]"
+        errors += [required(f"{path}.{name}", "") for name in ("fieldRef", "warning") if not warning[name]]
     check_status_conditions(errors, new["status"].get("conditions", ()), "status.conditions")
     return errors

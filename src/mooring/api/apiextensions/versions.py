@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from mooring.kube.errors import FieldError, duplicate, forbidden, invalid, required, too_many
+from mooring.kube.errors import FieldError, duplicate, forbidden, go_quote, invalid, required, too_many, type_invalid
 from mooring.kube.interning import intern
 from mooring.kube.names import is_dns1035_label
 from mooring.kube.objects import Object
@@ -23,7 +23,16 @@ Errors = list[FieldError]
 
 _COLUMN_TYPES: Final = ("boolean", "date", "integer", "number", "string")
 _COLUMN_FORMATS: Final = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
+_TYPES: Final[dict[str, type]] = {
+    "boolean": bool,
+    "integer": int,
+    "number": float,
+    "string": str,
+    "array": list,
+    "object": dict,
+}
 _MAX_SELECTABLE: Final = 8
+_MAX_WARNING_BYTES: Final = 256
 # The parts of a version that may be kept once for all, with their names there.
 _PARTS: Final = {
     "schema": "spec.validation",
@@ -167,6 +176,7 @@ def _check_schema(errors: Errors, version: Object, path: str, *, kept: bool) -> 
         told = [*error.errors, *_written_wrongly(source, where)]
         if error.schema is not None:
             told += _wrong_defaults(error.schema, where)
+        told += _untyped_defaults(source, where)
         # What cannot be read at all is told where nothing else is.
         errors += told if len(told) == 1 else [each for each in told if each.path != where]
         return
@@ -186,6 +196,18 @@ def _written_wrongly(source: Object, path: str) -> list[FieldError]:
     from mooring.kube.cel.rules.definitions import form_errors
 
     return list(form_errors(source, path))
+
+
+def _untyped_defaults(source: Object, path: str) -> Iterator[FieldError]:
+    """Of a type that there is not, no default can be."""
+    kind = source.get("type")
+    if kind and kind not in _TYPES and source.get("default") is not None:
+        given = source["default"]
+        found = next((name for name, each in _TYPES.items() if isinstance(given, each)), "")
+        text = f" in body must be of type {kind}: {go_quote(found)}"
+        yield type_invalid(f"{path}.default", found, text)
+    for name, child in (source.get("properties") or {}).items():
+        yield from _untyped_defaults(child, f"{path}.properties[{name}]")
 
 
 def _wrong_defaults(schema: Schema, path: str) -> Iterator[FieldError]:

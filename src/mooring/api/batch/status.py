@@ -131,9 +131,36 @@ def _check_indexes(errors: Errors, status: Object, spec: Object, change: _Change
         if not limited:
             detail = "cannot set non-null failedIndexes when backoffLimitPerIndex is null"
             errors.append(invalid("status.failedIndexes", failed, detail))
+    if change.in_field("completedIndexes", "failedIndexes") and done and failed:
+        both = _first_common(_ranges(done), _ranges(failed))
+        if both is not None:
+            detail = f"failedIndexes and completedIndexes overlap at index: {both}"
+            errors.append(invalid("status.failedIndexes", failed, detail))
     ready = status.get("ready")
     if change.in_field("ready", "active") and ready is not None and ready > status.get("active", 0):
         errors.append(invalid("status.ready", ready, "cannot set more ready pods than active"))
+
+
+def _ranges(indexes: str) -> list[tuple[int, int]]:
+    """Of indexes such as 1,3-5; none where they cannot be read."""
+    found: list[tuple[int, int]] = []
+    for each in indexes.split(","):
+        first, _, last = each.partition("-")
+        if not first.isdecimal() or not (last or first).isdecimal():
+            return []
+        found.append((int(first), int(last or first)))
+    return found
+
+
+def _first_common(some: list[tuple[int, int]], others: list[tuple[int, int]]) -> int | None:
+    """Both in ascending order."""
+    left, right = 0, 0
+    while left < len(some) and right < len(others):
+        (first, last), (start, end) = some[left], others[right]
+        if max(first, start) <= min(last, end):
+            return max(first, start)
+        left, right = (left + 1, right) if last < end else (left, right + 1)
+    return None
 
 
 def _check_success(errors: Errors, status: Object, spec: Object) -> None:

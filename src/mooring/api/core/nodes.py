@@ -1,14 +1,24 @@
 """Nodes: what the API server adds to them, and the rules that do not matter to placement."""
 
+import re
+from collections.abc import Sequence
+from typing import Final
+
 from mooring.api.core.addresses import check_cidr, family_of, is_cidr
 from mooring.api.core.defaults.spec import rounded
 from mooring.api.core.validation.nodes import validate_node, validate_node_resources, validate_taints
-from mooring.kube.errors import FieldError, duplicate, forbidden, internal, invalid
+from mooring.kube.errors import FieldError, duplicate, forbidden, go_quote, internal, invalid
 from mooring.kube.objects import Object
 
 __all__ = ["default_node", "default_node_status", "validate_node_status", "validate_node_update", "validate_whole_node"]
 
 Errors = list[FieldError]
+
+_FEATURE: Final = re.compile(r"[A-Z][A-Za-z0-9]*(/[A-Za-z0-9]+)*")
+_FEATURE_FORM: Final = (
+    "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or "
+    "MyFeature/mySubFeature), and contain only alphanumeric characters and slashes"
+)
 
 
 def default_node(obj: Object) -> None:
@@ -19,6 +29,8 @@ def default_node(obj: Object) -> None:
         spec["podCIDRs"] = [one]
     elif many:
         spec["podCIDR"] = many[0]
+    # Kubelets are no longer configured through the API.
+    spec.pop("configSource", None)
     default_node_status(obj)
 
 
@@ -27,7 +39,6 @@ def default_node_status(obj: Object) -> None:
     for name in ("capacity", "allocatable"):
         if name in status:
             status[name] = rounded(status[name])
-    # Kubelets are no longer configured through the API.
     status.pop("config", None)
     if "allocatable" not in status and "capacity" in status:
         status["allocatable"] = dict(status["capacity"])
@@ -59,6 +70,8 @@ def validate_node_update(new: Object, old: Object) -> list[FieldError]:
     if was.get("providerID") and spec.get("providerID") != was["providerID"]:
         detail = 'node updates may not change providerID except from "" to valid'
         errors.append(forbidden("spec.providerID", detail))
+    if spec.get("externalID", "") != was.get("externalID", ""):
+        errors.append(forbidden("spec.externalID", "may not be updated"))
     if spec.get("taints"):
         errors += validate_taints(spec["taints"])
     return errors
@@ -73,4 +86,18 @@ def validate_node_status(new: Object, old: Object) -> list[FieldError]:
             shown = {"Type": address["type"], "Address": address["address"]}
             errors.append(duplicate(f"status.addresses[{index}]", shown))
         seen.append(address)
+    _check_features(errors, new["status"].get("declaredFeatures", ()))
     return errors
+
+
+def _check_features(errors: Errors, features: Sequence[str]) -> None:
+    """What a kubelet says that it can do: each once, and in their order."""
+    for index, feature in enumerate(features):
+        here = f"status.declaredFeatures[{index}]"
+        if not _FEATURE.fullmatch(feature):
+            errors.append(invalid(here, feature, f"invalid feature name {go_quote(feature)}: {_FEATURE_FORM}"))
+        before = features[index - 1] if index else ""
+        if index and feature == before:
+            errors.append(duplicate(here, feature))
+        elif feature < before:
+            errors.append(invalid(here, feature, "list must be sorted alphabetically"))

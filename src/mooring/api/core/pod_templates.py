@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mooring.api.core.decoding.decoder import decode_or_refuse
-from mooring.api.core.defaults.pods import default_pod_spec
+from mooring.api.core.defaults.pods import default_pod_spec, drop_disabled_fields
 from mooring.api.core.validation.meta import check_annotations, check_label_selector, check_labels
 from mooring.api.core.validation.pods import check_pod_spec
 from mooring.kube.errors import Enum, FieldError, SelectorError, forbidden, invalid, not_supported, required
@@ -29,7 +29,9 @@ def default_template(owner: Object) -> None:
     if not isinstance(template, dict):
         template = {}
     metadata = decode_or_refuse("ObjectMeta", template.get("metadata"), "spec.template.metadata")
-    owner["template"] = {**template, "metadata": metadata, "spec": default_pod_spec(template.get("spec") or {})}
+    spec = default_pod_spec(template.get("spec") or {})
+    drop_disabled_fields(spec)
+    owner["template"] = {**template, "metadata": metadata, "spec": spec}
 
 
 def check_template(errors: Errors, template: Object, path: str) -> None:

@@ -12,7 +12,7 @@ from mooring.api.core.pod_templates import check_immutable
 from mooring.api.core.validation.affinity import check_node_selector
 from mooring.api.core.validation.claims import check_claim_spec
 from mooring.api.core.validation.disks import DISK_CHECKS, check_driver
-from mooring.api.core.validation.meta import check_texts
+from mooring.api.core.validation.meta import check_label_key, check_texts
 from mooring.api.core.validation.security import check_no_backsteps
 from mooring.api.core.validation.volumes import check_host_path
 from mooring.kube.errors import Enum, FieldError, forbidden, invalid, not_supported, required
@@ -42,6 +42,10 @@ Errors = list[FieldError]
 
 _ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _VOLUME_MODES: Final = ("Block", "Filesystem")
+_GROWING: Final = (
+    *("ControllerResizeInProgress", "ControllerResizeInfeasible", "NodeResizeInProgress", "NodeResizeInfeasible"),
+    "NodeResizePending",
+)
 _RECLAIM_POLICIES: Final = ("Delete", "Recycle", "Retain")
 _SNAPSHOT: Final = ("snapshot.storage.k8s.io", "VolumeSnapshot")
 _BETA_CLASS: Final = "volume.beta.kubernetes.io/storage-class"
@@ -342,4 +346,16 @@ def validate_claim_status(new: Object, old: Object) -> list[FieldError]:
             value = parse_quantity(amount).value
             if value < 0:
                 errors.append(invalid(f"status.{field}[{name}]", value, "must be a valid resource quantity"))
+    for field in ("allocatedResources", "allocatedResourceStatuses"):
+        _check_grown(errors, new["status"].get(field, {}), f"status.{field}")
     return errors
+
+
+def _check_grown(errors: Errors, grown: Object, path: str) -> None:
+    """Of a claim grows its storage, or what somebody else has given a name with a domain."""
+    for name, told in grown.items():
+        check_label_key(errors, name, path)
+        if ("/" not in name and name != "storage") or name.partition("/")[0].endswith("kubernetes.io"):
+            errors.append(not_supported(path, Enum(name), ("storage",)))
+        if path.endswith("Statuses") and told not in _GROWING:
+            errors.append(not_supported(path, Enum(name), _GROWING))

@@ -7,7 +7,15 @@ from mooring.kube.errors import go_quote
 from mooring.kube.objects import Object
 from mooring.kube.quantities import parse_quantity
 
-__all__ = ["DEPRECATED", "claim_warnings", "pod_warnings", "service_warnings", "template_warnings"]
+__all__ = [
+    "DEPRECATED",
+    "account_warnings",
+    "claim_warnings",
+    "pod_warnings",
+    "service_warnings",
+    "slice_warnings",
+    "template_warnings",
+]
 
 
 # Said about every request for such a kind, by the name of its store.
@@ -19,6 +27,20 @@ _OLD_LABELS: Final = {
     "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
     "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
     "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
+}
+_APP_ARMOR: Final = "container.apparmor.security.beta.kubernetes.io/"
+_MOUNTABLE: Final = "kubernetes.io/enforce-mountable-secrets"
+# By their fields: under which name they are told, and what became of them.
+_OLD_VOLUMES: Final = {
+    "photonPersistentDisk": ("photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"),
+    "gitRepo": ("gitRepo", "deprecated in v1.11, and disabled by default in v1.33+"),
+    "scaleIO": ("scaleIO", "deprecated in v1.16, non-functional in v1.22+"),
+    "flocker": ("flocker", "deprecated in v1.22, non-functional in v1.25+"),
+    "storageos": ("storageOS", "deprecated in v1.22, non-functional in v1.25+"),
+    "quobyte": ("quobyte", "deprecated in v1.22, non-functional in v1.25+"),
+    "glusterfs": ("glusterfs", "deprecated in v1.25, non-functional in v1.26+"),
+    "cephfs": ("cephfs", "deprecated in v1.28, non-functional in v1.31+"),
+    "rbd": ("rbd", "deprecated in v1.28, non-functional in v1.31+"),
 }
 _SINCE: Final = {"beta.kubernetes.io/arch": "v1.14", "beta.kubernetes.io/os": "v1.14"}
 
@@ -42,16 +64,77 @@ def claim_warnings(obj: Object) -> list[str]:
     return list(_fractions(obj["spec"]["resources"], "spec.resources"))
 
 
+def account_warnings(obj: Object) -> list[str]:
+    if _MOUNTABLE not in obj["metadata"].get("annotations", {}):
+        return []
+    why = "deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets"
+    return [f"metadata.annotations[{_MOUNTABLE}]: {why}"]
+
+
+def slice_warnings(obj: Object) -> list[str]:
+    return ["spec.addressType: FQDN endpoints are deprecated"] if obj["addressType"] == "FQDN" else []
+
+
 def pod_warnings(obj: Object) -> list[str]:
-    return list(_of_spec(obj["spec"], "spec"))
+    return [*_of_annotations(obj["metadata"], "metadata"), *_of_spec(obj["spec"], "spec")]
 
 
 def template_warnings(obj: Object) -> list[str]:
     template = obj["spec"].get("template")
-    return [] if template is None else list(_of_spec(template["spec"], "spec.template.spec"))
+    if template is None:
+        return []
+    path = "spec.template"
+    return [*_of_annotations(template["metadata"], f"{path}.metadata"), *_of_spec(template["spec"], f"{path}.spec")]
+
+
+def _of_annotations(metadata: Object, path: str) -> Iterator[str]:
+    for key in metadata.get("annotations", {}):
+        if key.startswith(_APP_ARMOR):
+            yield f'{path}.annotations[{key}]: deprecated since v1.30; use the "appArmorProfile" field instead'
+
+
+def _of_volume(volume: Object, path: str) -> Iterator[str]:
+    for name, (shown, why) in _OLD_VOLUMES.items():
+        if name in volume:
+            yield f"{path}.{shown}: {why}"
+    if any(not source for source in volume.get("projected", {}).get("sources") or ()):
+        yield f"volume {go_quote(volume['name'])} (Projected) has no sources provided"
+    template = volume.get("ephemeral", {}).get("volumeClaimTemplate")
+    if template is not None:
+        yield from _fractions(template["spec"]["resources"], f"{path}.ephemeral.volumeClaimTemplate.spec.resources")
+
+
+def _of_affinity(spec: Object, path: str) -> Iterator[str]:
+    why = "a null labelSelector results in matching no pod"
+    for name in ("podAffinity", "podAntiAffinity"):
+        group, here = spec.get("affinity", {}).get(name, {}), f"{path}.affinity.{name}"
+        hard, soft = (f"{each}DuringSchedulingIgnoredDuringExecution" for each in ("required", "preferred"))
+        for index, term in enumerate(group.get(hard, ())):
+            if "labelSelector" not in term:
+                yield f"{here}.{hard}[{index}].labelSelector: {why}"
+        for index, weighted in enumerate(group.get(soft, ())):
+            if "labelSelector" not in weighted["podAffinityTerm"]:
+                yield f"{here}.{soft}[{index}].podAffinityTerm.labelSelector: {why}"
 
 
 def _of_spec(spec: Object, path: str) -> Iterator[str]:
+    for index, volume in enumerate(spec.get("volumes", ())):
+        yield from _of_volume(volume, f"{path}.volumes[{index}]")
+    yield from _of_affinity(spec, path)
+    yield from _of_ports(spec, path)
+    names: set[str] = set()
+    for index, secret in enumerate(spec.get("imagePullSecrets", ())):
+        here, name = f"{path}.imagePullSecrets[{index}].name", secret.get("name", "")
+        if not name:
+            yield f"{here}: invalid empty name {go_quote(name)}"
+        elif name in names:
+            yield f"{here}: duplicate name {go_quote(name)}"
+        names.add(name)
+    addresses: set[str] = set()
+    for index, alias in enumerate(spec.get("hostAliases", ())):
+        if alias["ip"] in addresses:
+            yield f"{path}.hostAliases[{index}].ip: duplicate ip {go_quote(alias['ip'])}"
+        addresses.add(alias["ip"])
     for label in spec.get("nodeSelector", {}):
         if label in _OLD_LABELS:
             since = _SINCE.get(label, "v1.17")
@@ -74,6 +157,21 @@ def _of_container(container: Object, path: str) -> Iterator[str]:
             why = f"hides previous definition of {go_quote(name)}, which may be dropped when using apply"
             yield f"{path}.env[{index}]: {why}"
         seen.add(name)
+
+
+def _of_ports(spec: Object, path: str) -> Iterator[str]:
+    """Of containers that run at the same time."""
+    seen: dict[tuple[object, ...], list[str]] = {}
+    for name in ("initContainers", "containers"):
+        for index, container in enumerate(spec.get(name) or ()):
+            if name == "initContainers" and container.get("restartPolicy") != "Always":
+                continue
+            for position, port in enumerate(container.get("ports", ())):
+                here = f"{path}.{name}[{index}].ports[{position}]"
+                key = tuple(port.get(part) for part in ("containerPort", "protocol", "hostPort", "hostIP"))
+                others = seen.setdefault(key, [])
+                yield from (f"{here}: duplicate port definition with {other}" for other in others)
+                others.append(here)
 
 
 def _fractions(resources: Object, path: str) -> Iterator[str]:

@@ -160,7 +160,9 @@ def _string_errors(schema: Schema, value: str, path: Path) -> Iterator[FieldErro
 
 def _number_errors(schema: Schema, value: float, path: Path) -> Iterator[FieldError]:
     low, high, factor = schema.minimum, schema.maximum, schema.multiple_of
-    if factor is not None and (value % factor if isinstance(value, int) else (value / factor) % 1):
+    if factor is not None and factor <= 0:
+        yield invalid(_field(path), value, f"factor MultipleOf declared for {_field(path)} must be positive: {factor}")
+    elif factor is not None and (value % factor if isinstance(value, int) else (value / factor) % 1):
         yield _out_of_bounds(value, path, "be a multiple of", factor)
     if low is not None:
         low = _bound(low, value)

@@ -9,7 +9,7 @@ from mooring.api.apiextensions import definitions
 from mooring.api.apiregistration import api_services
 from mooring.api.certificates import requests as certificates
 from mooring.api.coordination import leases
-from mooring.api.core import endpoints
+from mooring.api.core import endpoints, warnings
 from mooring.api.flowcontrol import flow_schemas, priority_levels
 from mooring.api.networking import service_addresses
 from mooring.api.networking import validation as networking
@@ -161,6 +161,7 @@ ADMINISTRATION: Final[Mapping[str, Strategy]] = {
         prepare=endpoints.prepare_slice,
         prepare_update=endpoints.prepare_slice_update,
         validate=endpoints.validate_slice,
+        warn=warnings.slice_warnings,
         validate_update=endpoints.validate_slice_update,
         intent=_slice_intent,
     ),
@@ -202,7 +203,7 @@ ADMINISTRATION: Final[Mapping[str, Strategy]] = {
         validate=certificates.validate_request,
         validate_status=certificates.validate_request_status,
         validate_sections={"status": certificates.validate_signed_request},
-        name_texts=any_text,
+        name_texts=path_segment,
     ),
     "customresourcedefinitions.apiextensions.k8s.io": Strategy(
         default=definitions.default_definition,

@@ -80,6 +80,7 @@ CORE: Final[Mapping[str, Strategy]] = {
     ),
     "namespaces": Strategy(
         default=kinds_defaults.default_namespace,
+        default_status=kinds_defaults.default_namespace_status,
         prepare=kinds_defaults.prepare_namespace,
         prepare_update=kinds_defaults.prepare_namespace_update,
         validate=kinds_validation.validate_namespace,
@@ -97,6 +98,7 @@ CORE: Final[Mapping[str, Strategy]] = {
         validate=kinds_validation.validate_secret,
         validate_update=kinds_validation.validate_secret_update,
     ),
+    "serviceaccounts": Strategy(default=kinds_defaults.default_service_account, warn=warnings.account_warnings),
     "services": Strategy(
         default=services.default_service,
         default_status=services.default_service_status,

@@ -25,7 +25,6 @@ DEVICES: Final[Mapping[str, Strategy]] = {
         default=claims.default_claim_template,
         validate=claims.validate_claim_template,
         validate_update=claims.validate_claim_template_update,
-        update_is_whole=True,
     ),
     "resourceslices.resource.k8s.io": Strategy(
         default=slices.default_slice,

@@ -9,8 +9,10 @@ from mooring.kube.objects import Object
 __all__ = [
     "default_config_map",
     "default_namespace",
+    "default_namespace_status",
     "default_replication_controller",
     "default_secret",
+    "default_service_account",
     "prepare_namespace",
     "prepare_namespace_update",
 ]
@@ -33,12 +35,22 @@ def default_secret(obj: Object) -> None:
         obj["data"] = obj.get("data", {}) | encoded
 
 
+def default_service_account(obj: Object) -> None:
+    """Of a secret only the name is kept."""
+    if "secrets" in obj:
+        obj["secrets"] = [{key: each[key] for key in ("name",) if key in each} for each in obj["secrets"]]
+
+
 def default_namespace(obj: Object) -> None:
     name = obj["metadata"].get("name")
     if name:
         labels = obj["metadata"].get("labels", {})
         if labels.get(_NAME) != name:
             obj["metadata"] = {**obj["metadata"], "labels": {**labels, _NAME: name}}
+
+
+def default_namespace_status(obj: Object) -> None:
+    obj["status"]["phase"] = obj["status"].get("phase") or "Active"
 
 
 def prepare_namespace_update(new: Object, old: Object) -> None:

@@ -24,6 +24,7 @@ __all__ = [
     "complete_pod",
     "default_pod",
     "default_pod_spec",
+    "drop_disabled_fields",
     "fill_pod",
     "fill_pod_status",
     "prepare_pod",
@@ -76,6 +77,7 @@ def complete_pod(pod: Object, now: str | None = None) -> Object:
 def fill_pod(pod: Object) -> Object:
     """Default a decoded pod in place, without what happens only at creation."""
     spec = pod["spec"]
+    drop_disabled_fields(spec)
     _default_requests(spec)
     if "resources" in spec:
         _default_pod_level_resources(spec)
@@ -170,7 +172,6 @@ def prepare_pod(pod: Object, now: str | None) -> Object:
         "qosClass": claimed if claimed and isinstance(claimed, str) else qos_class(spec),
     }
     pod["status"] = status
-    _drop_disabled_fields(spec)
     if spec.get("schedulingGates"):
         status["conditions"] = [
             {
@@ -187,7 +188,7 @@ def prepare_pod(pod: Object, now: str | None) -> Object:
     return pod
 
 
-def _drop_disabled_fields(spec: Object) -> None:
+def drop_disabled_fields(spec: Object) -> None:
     """Fields of features that are off by default in this version of Kubernetes."""
     spec.pop("workloadRef", None)
     for volume in spec.get("volumes", ()):

@@ -16,6 +16,7 @@ Errors = list[FieldError]
 _SYSTEM_CONDITIONS: Final = frozenset({"PodScheduled", "Ready", "Initialized"})
 _STATUSES: Final = ("False", "True", "Unknown")
 _MAX_REASON_BYTES: Final = 1024
+_MAX_ID: Final = 2**31 - 1
 _MIRROR: Final = "kubernetes.io/config.mirror"
 
 
@@ -37,9 +38,20 @@ def validate_pod_status_update(new: Object, old: Object) -> list[FieldError]:
         errors.append(invalid("status.qosClass", Enum(status.get("qosClass", "")), "field is immutable"))
     for name in ("containerStatuses", "initContainerStatuses"):
         _check_revival(errors, status.get(name, ()), was.get(name, ()), old["spec"], f"status.{name}")
+    for name in ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"):
+        for index, each in enumerate(status.get(name, ())):
+            _check_user(errors, each.get("user", {}).get("linux", {}), f"status.{name}[{index}].user.linux")
     _check_addresses(errors, status, was, "podIPs")
     _check_addresses(errors, status, was, "hostIPs")
     return errors
+
+
+def _check_user(errors: Errors, user: Object, path: str) -> None:
+    numbers = [(name, user[name]) for name in ("uid", "gid") if name in user]
+    numbers += [(f"supplementalGroups[{index}]", each) for index, each in enumerate(user.get("supplementalGroups", ()))]
+    for name, number in numbers:
+        if not 0 <= number <= _MAX_ID:
+            errors.append(invalid(f"{path}.{name}", number, f"must be between 0 and {_MAX_ID}, inclusive"))
 
 
 def _check_nomination(errors: Errors, status: Object, was: Object, spec: Object) -> None:
