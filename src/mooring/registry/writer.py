@@ -226,9 +226,6 @@ class Writer:
         current: Object = self._core.load(resource, old)
         self._warn(resource, options)
         given = make(current)
-        nothing_new = given is current and not options.duplicate_fields
-        if nothing_new:
-            return current
         check_type(resource, given)
         new = merge(self._core, resource, current, given, name, options, subresource)
         strategy = self._core.strategy(resource)

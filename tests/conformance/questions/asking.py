@@ -32,6 +32,7 @@ SILENCE_SECONDS = 0.6
 BOOKMARK_SECONDS = 5.0
 # The embedded one does so while the loop goes round so often.
 ROUNDS = 40
+QUIET_SECONDS = 0.005
 
 
 class Reply(NamedTuple):
@@ -280,6 +281,8 @@ class _EmbeddedStream:
         """It says so at once."""
 
     def ended(self) -> Reply:
+        # A commit waits a moment for other writes.
+        self._loop.run_until_complete(asyncio.sleep(QUIET_SECONDS))
         self._loop.run_until_complete(_turns(ROUNDS))
         reply = self._exchange.reply()
         self._exchange.leave()

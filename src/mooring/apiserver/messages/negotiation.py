@@ -94,7 +94,11 @@ def negotiate(accept: str, *, custom: bool = False) -> Representation:
 @lru_cache(maxsize=64)
 def negotiate_watch(accept: str, *, custom: bool = False) -> Representation:
     """The same for a stream of events, which has no form in YAML."""
-    return _negotiated(accept, _OBJECT_KINDS, {name: each for name, each in _OTHERS.items() if each != "yaml"}, custom)
+    found = {name: each for name, each in _OTHERS.items() if each != "yaml"}
+    try:
+        return _negotiated(accept, _OBJECT_KINDS, found, custom)
+    except NotAcceptableError:
+        raise _refusal(f"{name};stream=watch" for name in ("application/json", *found)) from None
 
 
 @lru_cache(maxsize=64)
