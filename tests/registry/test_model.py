@@ -109,7 +109,9 @@ class Story:
                 made = self.registry.delete(self.kind, space, name, now=START, dry_run=dry)
                 assert old is not None
             elif way == "patch":
-                made = self.registry.patch(self.kind, space, name, "merge", {"data": fresh["data"]}, now=START, dry_run=dry)
+                made = self.registry.patch(
+                    self.kind, space, name, "merge", {"data": fresh["data"]}, now=START, dry_run=dry
+                )
                 assert made["data"] == fresh["data"]
             elif way == "same":
                 made = self.registry.patch(self.kind, space, name, "merge", {}, now=START, dry_run=dry)
@@ -154,7 +156,11 @@ class Story:
         revision = draw.choice(sorted(model.by_revision))
         try:
             old = registry.list(
-                self.kind, namespace, label_selector=selector, resource_version=str(revision), resource_version_match="Exact"
+                self.kind,
+                namespace,
+                label_selector=selector,
+                resource_version=str(revision),
+                resource_version_match="Exact",
             )
         except ExpiredError:
             assert self.is_forgotten(revision)
@@ -243,12 +249,20 @@ class Story:
             except ExpiredError:
                 assert self.is_forgotten(watch.revision)
                 watch.close()
-                self.watches[number] = (self.registry.watch(self.kind, resource_version=str(self.registry.revision)), self.registry.revision, None, None, [])
+                self.watches[number] = (
+                    self.registry.watch(self.kind, resource_version=str(self.registry.revision)),
+                    self.registry.revision,
+                    None,
+                    None,
+                    [],
+                )
                 continue
             assert seen == events(self.model, since, namespace, team)
 
     def turn(self) -> None:
-        self.draw.choice((self.write, self.write, self.write, self.write, self.read, self.pages, self.open_watch, self.poll))()
+        self.draw.choice(
+            (self.write, self.write, self.write, self.write, self.read, self.pages, self.open_watch, self.poll)
+        )()
 
 
 def told(event: Any) -> tuple[str, str, str, int]:
@@ -280,7 +294,8 @@ def test_a_storage_on_disk_gives_back_what_was_written_whenever_it_is_opened_aga
         assert storage.revision >= revision
         story = Story(round_number, storage)
         stored = {
-            (each["metadata"]["namespace"], each["metadata"]["name"]): each for each in story.registry.list(story.kind).items
+            (each["metadata"]["namespace"], each["metadata"]["name"]): each
+            for each in story.registry.list(story.kind).items
         }
         assert stored == model
         # What was there before is the beginning of the model, and no change is known from then.

@@ -32,7 +32,7 @@ SILENCE_SECONDS = 0.6
 BOOKMARK_SECONDS = 5.0
 # The embedded one does so while the loop goes round so often.
 ROUNDS = 40
-QUIET_SECONDS = 0.005
+MOMENT_SECONDS = 0.001
 
 
 class Reply(NamedTuple):
@@ -228,6 +228,19 @@ class EmbeddedServer:
         wanted = audit_id.encode()
         return [json.loads(line) for line in self._lines if wanted in line]
 
+    def settle(self) -> None:
+        """Until all that was written has been told: there is a pause between two commits, and two broadcasts."""
+        self.loop.run_until_complete(_turns(ROUNDS))
+        while self._has_more_to_tell():
+            self.loop.run_until_complete(asyncio.sleep(MOMENT_SECONDS))
+        self.loop.run_until_complete(_turns(ROUNDS))
+
+    def _has_more_to_tell(self) -> bool:
+        commit, broadcasters = self.application.group_commit, self.application.watches._broadcasters.values()
+        if commit._scheduled or commit._callbacks:
+            return True
+        return any(each._scheduled or each._delivering for each in broadcasters)
+
     def forget(self) -> None:
         self._lines.clear()
 
@@ -272,7 +285,7 @@ class _Exchange:
 
 class _EmbeddedStream:
     def __init__(self, server: EmbeddedServer, serve: Callable[[_Exchange], Any]) -> None:
-        self._loop = server.loop
+        self._server, self._loop = server, server.loop
         self._exchange = _Exchange(b"")
         self._task = self._loop.create_task(serve(self._exchange))
         self._loop.run_until_complete(_turns(ROUNDS))
@@ -281,9 +294,7 @@ class _EmbeddedStream:
         """It says so at once."""
 
     def ended(self) -> Reply:
-        # A commit waits a moment for other writes.
-        self._loop.run_until_complete(asyncio.sleep(QUIET_SECONDS))
-        self._loop.run_until_complete(_turns(ROUNDS))
+        self._server.settle()
         reply = self._exchange.reply()
         self._exchange.leave()
         self._loop.run_until_complete(self._task)

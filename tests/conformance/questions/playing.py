@@ -242,7 +242,7 @@ def _events(reply: Reply) -> Iterator[Object]:
 
 
 def _known(event: Object) -> Object | None:
-    """An event, but for bookmarks that come by the clock, and for what these show of an object that they do not have."""
+    """An event, but for bookmarks by the clock, and for what these show of an object that they do not have."""
     if event["type"] != "BOOKMARK":
         return event
     found = event["object"]

@@ -75,7 +75,12 @@ async def bind(context: Context, call: Call) -> Response:
 async def _evict(context: Context, call: Call) -> Response:
     options = write_options(call.request, "CreateOptions")
     eviction = await _body(call, "Eviction")
-    eviction = {"apiVersion": "policy/v1", "kind": "Eviction", **eviction, "metadata": {**_named(call, eviction, "Eviction"), "namespace": call.namespace}}
+    eviction = {
+        "apiVersion": "policy/v1",
+        "kind": "Eviction",
+        **eviction,
+        "metadata": {**_named(call, eviction, "Eviction"), "namespace": call.namespace},
+    }
     eviction = await context.webhooks.review(call, eviction, partial(write_options_object, call.request))
     given = eviction.get("deleteOptions")
     how = DeleteOptions() if given is None else delete_options_of(given)
