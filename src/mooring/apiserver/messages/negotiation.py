@@ -5,7 +5,7 @@ clients name protobuf first and JSON second and take JSON. Only a client that ac
 YAML, or protobuf, which custom kinds do not have.
 """
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
@@ -117,7 +117,7 @@ def negotiate_discovery(accept: str) -> Representation:
 
 
 def _negotiated(
-    accept: str, kinds: frozenset[As], others: dict[str, Encoding] = _OTHERS, custom: bool = False
+    accept: str, kinds: frozenset[As], others: Mapping[str, Encoding] = _OTHERS, custom: bool = False
 ) -> Representation:
     found = _first(accept, _JSON, kinds, "meta.k8s.io", _META_VERSIONS)
     if found is not None:

@@ -188,7 +188,8 @@ def attempt(draw: random.Random, prefix: str, index: int) -> Step:
         body = {"metadata": {"name": "there"}, "rules": rules}
         return {"do": f"PUT {ROLES}/there?dryRun=All", "body": body}
     if way == 5:
-        body = draw.choice(({"rules": rules}, {"metadata": {"labels": {"a": "b"}}}))
+        changes: tuple[Object, ...] = ({"rules": rules}, {"metadata": {"labels": {"a": "b"}}})
+        body: Object = draw.choice(changes)
         return {"do": f"PATCH {ROLES}/{draw.choice(('there', 'great'))}?dryRun=All", "type": "merge", "body": body}
     if way == 6:
         role = draw.choice(
@@ -212,14 +213,13 @@ def attempt(draw: random.Random, prefix: str, index: int) -> Step:
             )
         )
         return {"do": f"POST {RBAC}/clusterrolebindings?dryRun=All", "body": role_binding(f"{prefix}-{index}", *role)}
-    body = draw.choice(
-        (
-            {"subjects": [{"kind": "User", "apiGroup": GROUP, "name": "ben"}]},
-            {"roleRef": {"name": "great"}},
-            {"metadata": {"labels": {"a": "b"}}},
-            {"subjects": []},
-        )
+    others: tuple[Object, ...] = (
+        {"subjects": [{"kind": "User", "apiGroup": GROUP, "name": "ben"}]},
+        {"roleRef": {"name": "great"}},
+        {"metadata": {"labels": {"a": "b"}}},
+        {"subjects": []},
     )
+    body = draw.choice(others)
     return {"do": f"PATCH {BINDINGS}/there?dryRun=All", "type": "merge", "body": body}
 
 
@@ -284,13 +284,14 @@ def reviews_of_tokens() -> list[Step]:
     steps: list[Step] = [
         {"do": f"POST {where}", "body": body, "by": by} for body in bodies for by in ("administrator", "eve")
     ]
-    for body in (
+    of_oneself: tuple[Object, ...] = (
         {},
         {"metadata": {"name": "x"}},
         {"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1"},
         {"spec": {}},
         {"status": {"userInfo": {"username": "x"}}},
-    ):
+    )
+    for body in of_oneself:
         for by in ("ann", "cat", "anonymous", "system:node:node-a", "administrator"):
             steps.append({"do": f"POST {WHO}", "body": body, "by": by})
     steps += [{"do": f"{method} {WHO}"} for method in ("GET", "PUT", "DELETE")]

@@ -124,7 +124,7 @@ DEVICES = {
         (1, 2), one({"exactly": EXACTLY}, {"firstAvailable": many((1, 2), {**EXACTLY, "name": one("s", "t")})}), "name"
     )
 }
-WORKLOAD = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+WORKLOAD: Object = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
 OBJECTS = {
     f"{NS}/services": {"spec": SERVICE},
     f"{NS}/configmaps": {},
@@ -182,12 +182,15 @@ def quota(draw: random.Random, name: str, names: dict[str, tuple[str, ...]], *, 
         if draw.random() < 0.5:
             spec["scopes"] = scopes
         else:
-            terms = [{"scopeName": scope, "operator": "Exists"} for scope in scopes]
+            terms: list[Object] = [{"scopeName": scope, "operator": "Exists"} for scope in scopes]
             if scopes[0] == "PriorityClass":
                 values = draw.choice((["system-cluster-critical"], ["system-node-critical", "x"]))
-                terms[0] |= draw.choice(
-                    ({}, {"operator": draw.choice(("In", "NotIn")), "values": values}, {"operator": "DoesNotExist"})
+                narrowed: tuple[Object, ...] = (
+                    {},
+                    {"operator": draw.choice(("In", "NotIn")), "values": values},
+                    {"operator": "DoesNotExist"},
                 )
+                terms[0] |= draw.choice(narrowed)
             spec["scopeSelector"] = {"matchExpressions": terms}
     used = dict.fromkeys(spec["hard"], "0")
     if "resourcequotas" in used:

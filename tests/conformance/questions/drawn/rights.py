@@ -234,7 +234,7 @@ def odd_reviews() -> list[Step]:
     for where, body in bodies:
         for by in ("ann", "administrator") if "rules" not in where else ("ann",):
             steps.append({"do": f"POST {REVIEWS}/{where}", "body": body, "by": by})
-    for selector in (
+    selectors: tuple[Object, ...] = (
         {"fieldSelector": {"rawSelector": "spec.nodeName=n"}},
         {"fieldSelector": {"requirements": [{"key": "spec.nodeName", "operator": "In", "values": ["n"]}]}},
         {"labelSelector": {"requirements": [{"key": "a", "operator": "Exists"}]}},
@@ -244,7 +244,8 @@ def odd_reviews() -> list[Step]:
         {"fieldSelector": {"requirements": []}},
         {"fieldSelector": {"requirements": [{"key": "", "operator": "In", "values": ["n"]}]}},
         {"fieldSelector": {"requirements": [{"key": "x", "operator": "Gt", "values": ["n"]}]}},
-    ):
+    )
+    for selector in selectors:
         spec = {"resourceAttributes": attributes["resourceAttributes"] | selector}
         steps.append({"do": f"POST {REVIEWS}/selfsubjectaccessreviews", "body": {"spec": spec}})
     for method in ("GET", "PUT", "DELETE", "PATCH"):

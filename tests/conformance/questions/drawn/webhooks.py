@@ -261,7 +261,7 @@ def story(number: int) -> list[Step]:
         )
         gone.append({"do": f"DELETE {where}/$NS", "quiet": True})
     steps.append({"hooks": answers})
-    asked = []
+    asked: list[Step] = []
     for index in range(9):
         if index in (3, 6):
             asked.append({"hooks": {path: answer(draw, mutates=path.startswith("/m")) for path in answers}})
