@@ -52,8 +52,6 @@ class Stream(Protocol):
 
 
 class Server(Protocol):
-    now: datetime
-
     def ask(self, method: str, target: str, headers: Headers, body: bytes, by: str) -> Reply: ...
 
     def watch(self, target: str, headers: Headers, by: str) -> Stream: ...
@@ -319,6 +317,6 @@ def _scope(method: str, target: str, headers: Headers, by: str) -> Scope:
 def _user(token: str | None) -> User | None:
     if token == ADMINISTRATOR:
         return User("kubernetes-admin", ("system:masters", "system:authenticated"), "admin")
-    if token in PEOPLE:
+    if token is not None and token in PEOPLE:
         return User(token, (*PEOPLE[token], "system:authenticated"))
     return None

@@ -162,9 +162,9 @@ class _Player:
 
     def _shown(self, reply: Reply, step: Step) -> Object:
         shown: Object = {"code": reply.code}
-        told = {name.lower(): value for name, value in reply.headers}
+        given = {name.lower(): value for name, value in reply.headers}
         for name, usual in TELLING.items():
-            if (value := told.get(name, usual)) != usual:
+            if (value := given.get(name, usual)) != usual:
                 shown[name] = value
         warnings = [value for name, value in reply.headers if name.lower() == "warning"]
         warnings = [each for each in warnings if each.removeprefix('299 - "').removesuffix('"') not in OURS]

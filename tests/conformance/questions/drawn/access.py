@@ -178,6 +178,7 @@ def attempt(draw: random.Random, prefix: str, index: int) -> Step:
         draw.choice((1, 1, 2)),
     )
     way = draw.randrange(9)
+    body: Object
     if way < 3:
         return {"do": f"POST {ROLES}?dryRun=All", "body": {"metadata": {"name": f"r{index}"}, "rules": rules}}
     if way == 3:
@@ -189,7 +190,7 @@ def attempt(draw: random.Random, prefix: str, index: int) -> Step:
         return {"do": f"PUT {ROLES}/there?dryRun=All", "body": body}
     if way == 5:
         changes: tuple[Object, ...] = ({"rules": rules}, {"metadata": {"labels": {"a": "b"}}})
-        body: Object = draw.choice(changes)
+        body = draw.choice(changes)
         return {"do": f"PATCH {ROLES}/{draw.choice(('there', 'great'))}?dryRun=All", "type": "merge", "body": body}
     if way == 6:
         role = draw.choice(
