@@ -82,7 +82,7 @@ def test_a_server_reads_what_the_webhook_answers() -> None:
     assert (verdict.allowed, verdict.patch, verdict.warnings) == (True, patch, ("w",))
     refused = encode_response("1", allowed=False, status={"message": "no", "code": 403})
     assert json.loads(refused)["response"] == {"uid": "1", "allowed": False, "status": {"message": "no", "code": 403}}
-    assert read_verdict(refused, "1", "v1", mutates=True) == (False, None, {"message": "no", "code": 403}, ())
+    assert read_verdict(refused, "1", "v1", mutates=True) == (False, None, {"message": "no", "code": 403}, (), {})
 
 
 def test_an_answer_that_does_not_say_whether_is_a_refusal() -> None:

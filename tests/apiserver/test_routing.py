@@ -35,7 +35,12 @@ PROTOBUF = "application/vnd.kubernetes.protobuf"
         ("/api/v1/namespaces/x/status", RequestInfo("api", "", "v1", None, "namespaces", "x", "status")),
         ("/api/v1/namespaces/x/finalize/", RequestInfo("api", "", "v1", None, "namespaces", "x", "finalize")),
         ("/api/v1/namespaces/x/pods", RequestInfo("api", "", "v1", "x", "pods")),
-        ("//api/v1//namespaces/x/pods/p", RequestInfo("api", "", "v1", "x", "pods", "p")),
+        # An empty part is a part.
+        ("//api/v1/namespaces/x/pods/p", RequestInfo("unknown")),
+        ("/api/v1//namespaces/x/pods/p", RequestInfo("unknown")),
+        ("/api//v1", RequestInfo("unknown")),
+        ("/api/v1/namespaces//pods", RequestInfo("api", "", "v1", "", "pods")),
+        ("/api/v1/namespaces/x/pods/", RequestInfo("api", "", "v1", "x", "pods")),
         ("/api/v1/namespaces/x/pods/p/log", RequestInfo("api", "", "v1", "x", "pods", "p", "log")),
         (
             "/api/v1/namespaces/x/pods/p/proxy/a/b",

@@ -11,7 +11,19 @@ from urllib.parse import unquote
 
 Header = tuple[bytes, bytes]
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
-TARGETS = ("/", "/a", "/a/b?x=1", "/a%20b/%C3%A9?q=%2F&r", "/?", "/a?b?c", "http://h:80/from/proxy?x=y", "*", "/a//b/../c", "/%2e", "http://h")
+TARGETS = (
+    "/",
+    "/a",
+    "/a/b?x=1",
+    "/a%20b/%C3%A9?q=%2F&r",
+    "/?",
+    "/a?b?c",
+    "http://h:80/from/proxy?x=y",
+    "*",
+    "/a//b/../c",
+    "/%2e",
+    "http://h",
+)
 NAMES = ("Host", "X-A", "x-a", "Accept", "AUTHORIZATION", "Cookie")
 STATUSES = (200, 201, 202, 204, 304, 400, 404, 409, 422, 500, 503, 799)
 
@@ -47,11 +59,14 @@ class Drawn:
 
 def drawn_request(draw: random.Random, *, last: bool) -> Drawn:
     method = draw.choice(METHODS)
-    target = "*" if method == "OPTIONS" and draw.random() < 0.5 else draw.choice([each for each in TARGETS if each != "*"])
+    target = (
+        "*" if method == "OPTIONS" and draw.random() < 0.5 else draw.choice([each for each in TARGETS if each != "*"])
+    )
     version = "1.0" if last and draw.random() < 0.3 else "1.1"
     sent: list[tuple[str, str]] = [("Host", "h")]
-    for _ in range(draw.randrange(4)):
-        sent.append((draw.choice(NAMES), draw.choice(("v", "a, b", "", "Bearer t", "x" * 40))))
+    sent += [
+        (draw.choice(NAMES), draw.choice(("v", "a, b", "", "Bearer t", "x" * 40))) for _ in range(draw.randrange(4))
+    ]
     closes = last and draw.random() < 0.5
     if closes:
         sent.append(("Connection", draw.choice(("close", "Close"))))
@@ -65,12 +80,26 @@ def drawn_request(draw: random.Random, *, last: bool) -> Drawn:
         framed = chunked(draw, body)
     elif body or draw.random() < 0.3:
         sent.append(("Content-Length", str(len(body))))
-    head = f"{method} {target} HTTP/{version}\r\n" + "".join(f"{name}:{draw.choice(('', ' ', '  '))}{value}\r\n" for name, value in sent)
+    head = f"{method} {target} HTTP/{version}\r\n" + "".join(
+        f"{name}:{draw.choice(('', ' ', '  '))}{value}\r\n" for name, value in sent
+    )
     raw_path, query = _split(target)
     headers = [(name.lower().encode(), value.encode()) for name, value in sent]
     path = unquote(raw_path.decode())
     closed = closes or version == "1.0"
-    return Drawn(head.encode() + b"\r\n" + framed, method, path, raw_path, query, headers, body, version, closed, continues, drawn_answer(draw))
+    return Drawn(
+        head.encode() + b"\r\n" + framed,
+        method,
+        path,
+        raw_path,
+        query,
+        headers,
+        body,
+        version,
+        closed,
+        continues,
+        drawn_answer(draw),
+    )
 
 
 def _split(target: str) -> tuple[bytes, bytes]:
@@ -97,8 +126,14 @@ def chunked(draw: random.Random, body: bytes) -> bytes:
 
 def drawn_answer(draw: random.Random) -> Answer:
     status = draw.choice(STATUSES)
-    pieces = [] if status in (204, 304) else [draw.randbytes(draw.choice((0, 1, 20, 500))) for _ in range(draw.choice((1, 1, 2, 4)))]
-    headers = draw.choice(([], [(b"content-type", b"text/plain")], [(b"warning", b"a"), (b"warning", b"b")], [(b"connection", b"close")]))
+    pieces = (
+        []
+        if status in (204, 304)
+        else [draw.randbytes(draw.choice((0, 1, 20, 500))) for _ in range(draw.choice((1, 1, 2, 4)))]
+    )
+    headers = draw.choice(
+        ([], [(b"content-type", b"text/plain")], [(b"warning", b"a"), (b"warning", b"b")], [(b"connection", b"close")])
+    )
     return Answer(status, pieces, draw.random() < 0.5, list(headers), draw.random() < 0.3)
 
 

@@ -142,7 +142,11 @@ def test_one_object_by_its_name_is_a_page_in_every_namespace(world: World) -> No
 
 @pytest.mark.parametrize(
     ("token", "why"),
-    [("abc", "invalid character 'i' looking for beginning of value"), ("e30", "'rv'"), ("MQ", "")],
+    [
+        ("abc", "invalid character 'i' looking for beginning of value"),
+        ("e30", "server does not recognize this encoded version "),
+        ("MQ", ""),
+    ],
 )
 def test_a_token_that_makes_no_sense_is_refused(world: World, token: str, why: str) -> None:
     with refused(400, f"invalid continue token: continue key is not valid: {why}"):

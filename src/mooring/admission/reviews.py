@@ -3,7 +3,8 @@ what that means to the server.
 """
 
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
 import msgspec
@@ -179,6 +180,7 @@ class WebhookVerdict(NamedTuple):
     patch: list[Object] | None = None
     status: Object | None = None
     warnings: tuple[str, ...] = ()
+    annotations: Mapping[str, str] = MappingProxyType({})
 
 
 def read_verdict(
@@ -198,7 +200,11 @@ def read_verdict(
     if patch and version == "v1" and response["patchType"] != "JSONPatch":
         raise BadReview(f"unsupported patch type {go_quote(response['patchType'])}")
     return WebhookVerdict(
-        response.get("allowed") is True, patch, response.get("status"), tuple(response.get("warnings") or ())
+        response.get("allowed") is True,
+        patch,
+        response.get("status"),
+        tuple(response.get("warnings") or ()),
+        response.get("auditAnnotations") or {},
     )
 
 

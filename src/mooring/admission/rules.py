@@ -108,6 +108,9 @@ class Hook:
     reinvoked: bool
     versions: tuple[str, ...]
     conditions: tuple[Object, ...] = ()
+    # In the words of the audit log: where it stands, and among all webhooks of its phase.
+    configuration: str = ""
+    index: int = 0
 
 
 class Matching(Protocol):
@@ -153,6 +156,7 @@ def hooks_of(configuration: Object) -> list[Hook]:
                 reinvoked=each.get("reinvocationPolicy") == "IfNeeded",
                 versions=tuple(each.get("admissionReviewVersions") or ()),
                 conditions=tuple(each.get("matchConditions") or ()),
+                configuration=name,
             )
         )
     return found

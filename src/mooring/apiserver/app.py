@@ -27,9 +27,15 @@ from mooring.apiserver.handlers import delete, get, nonresource, subresources, w
 from mooring.apiserver.health import Check, health, version
 from mooring.apiserver.messages.bodies import decode_object
 from mooring.apiserver.messages.encodings import reencoded
-from mooring.apiserver.messages.negotiation import PLAIN, NotAcceptableError, negotiate, negotiate_untabled, negotiate_watch
-from mooring.apiserver.messages.representations import Representations
+from mooring.apiserver.messages.negotiation import (
+    PLAIN,
+    NotAcceptableError,
+    negotiate,
+    negotiate_untabled,
+    negotiate_watch,
+)
 from mooring.apiserver.messages.options import write_options
+from mooring.apiserver.messages.representations import Representations
 from mooring.apiserver.messages.request import HttpRequest
 from mooring.apiserver.messages.responses import (
     Response,

@@ -59,7 +59,11 @@ def review(
         return answered | {"metadata": {"creationTimestamp": timestamp(now)}, "status": {"userInfo": user_info(user)}}
     if kind == "TokenReview":
         metadata = {key: value for key, value in _part(given, "metadata").items() if key != "namespace"}
-        return answered | {"metadata": metadata, "spec": spec, "status": token_status(spec, access.authenticate, accounts)}
+        return answered | {
+            "metadata": metadata,
+            "spec": spec,
+            "status": token_status(spec, access.authenticate, accounts),
+        }
     if kind == "SelfSubjectRulesReview":
         return answered | {"spec": {}, "status": _rules_status(spec, user, access)}
     metadata = dict(_part(given, "metadata"))

@@ -83,12 +83,11 @@ def encode_token(revision: int, start: str) -> str:
 
 def decode_token(token: str) -> tuple[int, str]:
     """The revision and the last key that a page ended with."""
+    text = _decoded(token)
     try:
-        text = _decoded(token)
         value = json.loads(text)
     except ValueError as error:
-        why = json_complaint(text) if isinstance(error, json.JSONDecodeError | UnicodeDecodeError) else ""
-        raise _invalid_token(why or str(error)) from None
+        raise _invalid_token(json_complaint(text) or str(error)) from None
     if not isinstance(value, dict):
         raise _invalid_token(unmarshal_complaint(value, "storage.continueToken"))
     version, revision, start = value.get("v", ""), value.get("rv", 0), value.get("start", "")
@@ -106,7 +105,7 @@ def _decoded(token: str) -> bytes:
     good = _BASE64(token)
     at = good.end() if good is not None else 0
     if at < len(token) or at % 4 == 1:
-        raise ValueError(f"illegal base64 data at input byte {at if at < len(token) else at - 1}")
+        raise _invalid_token(f"illegal base64 data at input byte {at if at < len(token) else at - 1}")
     return base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
 
 

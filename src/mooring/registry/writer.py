@@ -227,11 +227,6 @@ class Writer:
         current: Object = self._core.load(resource, old)
         self._warn(resource, options)
         given = make(current)
-        nothing_new = given is current and not options.duplicate_fields
-        if nothing_new:
-            if not subresource and resource.api_version == resource.stored_as:
-                add_warnings(self._core.strategy(resource), resource, current, options, current)
-            return current
         check_type(resource, given)
         new = merge(self._core, resource, current, given, name, options, subresource)
         _name_owners_once(new["metadata"], options)

@@ -11,6 +11,7 @@ import yaml
 
 from mooring.apiserver.protobuf import decode
 from mooring.kube.objects import Object
+from mooring.kube.status import BadRequestError
 from mooring.registry.admission.stored_only import STORED_ONLY
 from tests.conformance.normal import UUID, Normal
 from tests.conformance.questions.asking import Headers, Reply, Server
@@ -44,6 +45,7 @@ REFERENCE = re.compile(r"\$\{([^}]+)\}")
 # Addresses and ports that a Service is given.
 CHANCE = re.compile(r"10\.(?:0\.0|96\.\d+)\.\d+|(?<=:)3[0-2]\d{3}\b")
 GIVEN_PORT = re.compile(r"(?<=Duplicate value: )3[0-2]\d{3}\b|(?<=127\.0\.0\.1:)\d+")
+GENERATED = re.compile(r"\bg-[bcdfghjklmnpqrstvwxz2456789]{5}\b")
 # Objects are as old as the requests before this one took.
 YOUNG = re.compile(r"[1-8]?\d(?:\.\d+)?m?s|<invalid>")
 STATUS: Object = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
@@ -57,7 +59,7 @@ class Exact(Normal):
         return super()._mapping({key: value[key] for key in sorted(value)}, managed)
 
     def _text(self, key: str, value: str) -> str:
-        return GIVEN_PORT.sub("<port>", super()._text(key, value))
+        return GENERATED.sub("g-<random>", GIVEN_PORT.sub("<port>", super()._text(key, value)))
 
     def _cell(self, cell: Any) -> Any:
         if not isinstance(cell, str):
@@ -156,18 +158,20 @@ class _Player:
         reply = stream.ended()
         if reply.code != 200:
             return self._shown(reply, step)
-        return {"events": [self._normal.body(each, managed=False) for each in _events(reply)]}
+        return {"events": [self._normal.body(each) for each in map(_known, _events(reply)) if each is not None]}
 
     def _shown(self, reply: Reply, step: Step) -> Object:
         shown: Object = {"code": reply.code}
-        told = {name.lower(): value for name, value in reply.headers}
+        given = {name.lower(): value for name, value in reply.headers}
         for name, usual in TELLING.items():
-            if (value := told.get(name, usual)) != usual:
+            if (value := given.get(name, usual)) != usual:
                 shown[name] = value
         warnings = [value for name, value in reply.headers if name.lower() == "warning"]
         warnings = [each for each in warnings if each.removeprefix('299 - "').removesuffix('"') not in OURS]
         if warnings:
-            shown["warnings"] = [self._normal.body(each) for each in warnings]
+            # Webhooks that only judge are asked at once.
+            told = [self._normal.body(each) for each in warnings]
+            shown["warnings"] = told if self._hooks is None else sorted(told)
         value = _value(reply)
         if not isinstance(value, dict):
             shown["text"] = self._normal.body(value) if isinstance(value, str) else value
@@ -216,7 +220,10 @@ class _Player:
 def _value(reply: Reply) -> Any:
     """The JSON, or of protobuf the JSON that it stands for, or text."""
     if reply.body.startswith(b"k8s\x00"):
-        return decode(reply.body)
+        try:
+            return decode(reply.body)
+        except BadRequestError as error:
+            return f"protobuf: {error}"
     if any(name.lower() == "content-type" and value == YAML for name, value in reply.headers):
         return yaml.load(reply.body, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     try:
@@ -232,6 +239,18 @@ def _events(reply: Reply) -> Iterator[Object]:
     for line in reply.body.splitlines():
         if line:
             yield json.loads(line)
+
+
+def _known(event: Object) -> Object | None:
+    """An event, but for bookmarks by the clock, and for what these show of an object that they do not have."""
+    if event["type"] != "BOOKMARK":
+        return event
+    found = event["object"]
+    row = found["rows"][0].get("object") or {} if found["kind"] == "Table" else found
+    if "k8s.io/initial-events-end" not in row.get("metadata", {}).get("annotations", {}):
+        return None
+    kept = {key: value for key, value in found.items() if key not in ("spec", "status", "data")}
+    return {**event, "object": kept}
 
 
 def _frames(data: bytes) -> Iterator[Object]:

@@ -29,6 +29,12 @@ def test_every_file_is_drawn() -> None:
 
 
 @pytest.mark.parametrize("file", sorted(DRAWN))
+def test_what_was_asked_is_what_is_drawn(file: str) -> None:
+    drawn = json.loads(json.dumps(DRAWN[file].stories()))
+    assert {story.name: story.steps for story in read(file)} == drawn, "python -m tests.conformance.questions.record"
+
+
+@pytest.mark.parametrize("file", sorted(DRAWN))
 def test_the_answers_are_the_real_ones(file: str, tmp_path: Path) -> None:
     found: dict[str, str] = {}
     stories = read(file)

@@ -32,7 +32,6 @@ _TYPES: Final[dict[str, type]] = {
     "object": dict,
 }
 _MAX_SELECTABLE: Final = 8
-_MAX_WARNING_BYTES: Final = 256
 # The parts of a version that may be kept once for all, with their names there.
 _PARTS: Final = {
     "schema": "spec.validation",

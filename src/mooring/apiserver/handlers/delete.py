@@ -50,7 +50,7 @@ _SHOWN_WHEN_GONE: Final = frozenset(
 
 async def delete(context: Context, call: Call) -> Response:
     options = await _options(call)
-    _warn(call, options)
+    _warn(context, call, options)
     resource, name = call.resource, call.target.name
     now = context.clock()
     if resource.store == "jobs.batch" and options.propagation is None:
@@ -95,7 +95,7 @@ async def delete_collection(context: Context, call: Call, group_commit: GroupCom
     """Delete what is selected, one by one as the real server does: others read and write in between."""
     wanted = list_options(call)
     options = await _options(call)
-    _warn(call, options)
+    _warn(context, call, options)
     now, resource, request = context.clock(), call.resource, call.request
     chosen = await context.webhooks.read_slices(
         lambda: context.registry.list_slices(resource, call.target.namespace, **wanted), request.turn
@@ -132,7 +132,9 @@ async def delete_collection(context: Context, call: Call, group_commit: GroupCom
     return response
 
 
-def _warn(call: Call, options: DeleteOptions) -> None:
+def _warn(context: Context, call: Call, options: DeleteOptions) -> None:
+    if deprecation := context.registry.deprecation(call.resource):
+        call.warnings.append(deprecation)
     if call.resource.store == "jobs.batch" and options.propagation is None:
         call.warnings.append(_PODS_STAY)
 

@@ -64,7 +64,7 @@ async def bind(context: Context, call: Call) -> Response:
     options = write_options(call.request, "CreateOptions")
     binding = await _body(call, "Binding")
     metadata = _named(call, binding, "Binding")
-    given = {**binding, "metadata": {**metadata, "namespace": call.namespace}}
+    given = {"apiVersion": "v1", "kind": "Binding", **binding, "metadata": {**metadata, "namespace": call.namespace}}
     given = await context.webhooks.review(call, given, partial(write_options_object, call.request))
     pod = context.registry.bind(given, now=context.clock(), dry_run=options.dry_run, user=call.user)
     # kube-apiserver leaves the resourceVersion out; with it, a client need not read the pod to know its own write.
@@ -75,7 +75,12 @@ async def bind(context: Context, call: Call) -> Response:
 async def _evict(context: Context, call: Call) -> Response:
     options = write_options(call.request, "CreateOptions")
     eviction = await _body(call, "Eviction")
-    eviction = {**eviction, "metadata": {**_named(call, eviction, "Eviction"), "namespace": call.namespace}}
+    eviction = {
+        "apiVersion": "policy/v1",
+        "kind": "Eviction",
+        **eviction,
+        "metadata": {**_named(call, eviction, "Eviction"), "namespace": call.namespace},
+    }
     eviction = await context.webhooks.review(call, eviction, partial(write_options_object, call.request))
     given = eviction.get("deleteOptions")
     how = DeleteOptions() if given is None else delete_options_of(given)

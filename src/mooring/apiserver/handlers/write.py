@@ -13,7 +13,7 @@ from mooring.apiserver.webhooks.options import write_options_object
 from mooring.kube.objects import Object
 from mooring.kube.schemas.duplicates import DuplicateField, yaml_error
 from mooring.kube.status import BadRequestError
-from mooring.registry.request_body import check_type
+from mooring.registry.request_body import UnknownFieldsError, UnreadableError, check_type
 from mooring.registry.write_options import Sent
 
 __all__ = ["create", "patch", "update"]
@@ -29,6 +29,7 @@ async def create(context: Context, call: Call) -> Response:
     body = await request.body()
     document = await read_document(request.header(b"content-type"), body, resource.kind)
     obj = document.value
+    check_type(resource, obj)
     request.holds(obj)
     sent = _sent(context, call, options, _duplicate_fields(options, body, document))
 
@@ -37,7 +38,7 @@ async def create(context: Context, call: Call) -> Response:
 
     try:
         made = await context.webhooks.write(call, attempt, partial(write_options_object, request), "CREATE")
-    except BadRequestError:
+    except (UnreadableError, UnknownFieldsError):
         # What cannot be read is not in the audit log.
         request.holds(None)
         raise

@@ -5,7 +5,7 @@ clients name protobuf first and JSON second and take JSON. Only a client that ac
 YAML, or protobuf, which custom kinds do not have.
 """
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
@@ -94,7 +94,11 @@ def negotiate(accept: str, *, custom: bool = False) -> Representation:
 @lru_cache(maxsize=64)
 def negotiate_watch(accept: str, *, custom: bool = False) -> Representation:
     """The same for a stream of events, which has no form in YAML."""
-    return _negotiated(accept, _OBJECT_KINDS, {name: each for name, each in _OTHERS.items() if each != "yaml"}, custom)
+    found = {name: each for name, each in _OTHERS.items() if each != "yaml"}
+    try:
+        return _negotiated(accept, _OBJECT_KINDS, found, custom)
+    except NotAcceptableError:
+        raise _refusal(f"{name};stream=watch" for name in ("application/json", *found)) from None
 
 
 @lru_cache(maxsize=64)
@@ -113,7 +117,7 @@ def negotiate_discovery(accept: str) -> Representation:
 
 
 def _negotiated(
-    accept: str, kinds: frozenset[As], others: dict[str, Encoding] = _OTHERS, custom: bool = False
+    accept: str, kinds: frozenset[As], others: Mapping[str, Encoding] = _OTHERS, custom: bool = False
 ) -> Representation:
     found = _first(accept, _JSON, kinds, "meta.k8s.io", _META_VERSIONS)
     if found is not None:

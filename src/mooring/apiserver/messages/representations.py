@@ -85,7 +85,9 @@ class Representations:
             version = f"meta.k8s.io/{representation.version}"
             if not found.items:
                 # So a real server puts a list of metadata that has none.
-                return json_response({"kind": _METADATA_LIST, "apiVersion": version, "metadata": metadata, "items": None})
+                return json_response(
+                    {"kind": _METADATA_LIST, "apiVersion": version, "metadata": metadata, "items": None}
+                )
             head = _head(_METADATA_LIST, version, metadata)
             return _list_response(head, found.items, lambda part: [partial(obj, version) for obj in part])
         head = _head(resource.list_kind, resource.api_version, metadata)

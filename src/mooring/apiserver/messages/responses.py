@@ -91,6 +91,8 @@ def warning_headers(warnings: Sequence[str]) -> list[Header]:
     for warning in dict.fromkeys(warnings):
         text = " ".join(warning.split()).replace("\\", "\\\\").replace('"', '\\"')
         printable = "".join(char for char in text if char.isprintable())
+        if not printable:
+            continue
         length += len(printable)
         if length > _MAX_WARNING_CHARACTERS:
             break

@@ -63,23 +63,14 @@ class WatchEventEncoder:
         return _line(event.type, obj, event_format.representation)
 
     def _table(self, event_format: WatchEventFormat, event: WatchEvent) -> Object:
-        """A table of one row."""
-        if event.type != "BOOKMARK":
-            return self._representations.table(
-                event_format.representation,
-                event_format.resource,
-                [event.object],
-                event_format.include,
-                headers=not event_format.headless,
-            )
-        # A bookmark has no cells, but its row carries the annotations.
-        return {
-            "kind": "Table",
-            "apiVersion": event_format.version,
-            "metadata": {"resourceVersion": event.object["metadata"]["resourceVersion"]},
-            "columnDefinitions": None,
-            "rows": [{"cells": [], "object": partial(event.object, event_format.version)}],
-        }
+        """A table of one row. That of a bookmark is of an object without anything but its annotations."""
+        return self._representations.table(
+            event_format.representation,
+            event_format.resource,
+            [event.object],
+            event_format.include,
+            headers=not event_format.headless,
+        )
 
 
 def error_line(error: ApiError, representation: Representation) -> bytes:

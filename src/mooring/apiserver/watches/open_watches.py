@@ -68,6 +68,8 @@ class Watches:
         """Answer a watch; returns when it is over."""
         request = call.request
         seconds = request.number("timeoutSeconds") or 0
+        # It has none, and must not ask for one that is no number.
+        request.number("limit")
         life = float(seconds) if seconds > 0 else _MIN_WATCH_SECONDS * (1 + random.random())
         include = self._representations.include(request) if call.representation.kind == "Table" else ""
         await self._group_commit.wait()

@@ -1,5 +1,6 @@
 """The webhook configurations, compiled, so that a request that matches no webhook costs one look-up."""
 
+from dataclasses import replace
 from typing import Final, Literal
 
 from mooring.admission.rules import Hook, Invocation, hooks_of, invocation, is_exempt
@@ -73,4 +74,5 @@ class Configurations:
     def _read(self, phase: Phase) -> tuple[Hook, ...]:
         stored = self._registry.all(_GROUP, _KINDS[phase])
         in_order = sorted(stored, key=lambda each: str(each["metadata"]["name"]))
-        return tuple(hook for each in in_order for hook in hooks_of(each))
+        hooks = (hook for each in in_order for hook in hooks_of(each))
+        return tuple(replace(hook, index=index) for index, hook in enumerate(hooks))

@@ -1,6 +1,7 @@
 """Calls the webhooks that match one request: mutating webhooks one after the other, validating ones all at once."""
 
 import asyncio
+import json
 import logging
 from collections.abc import Sequence
 from functools import partial
@@ -27,6 +28,7 @@ from mooring.apiserver.webhooks.policies import Policies
 from mooring.apiserver.webhooks.review import AdmissionAttributes, failure_of, review
 from mooring.kube.errors import go_quote, required
 from mooring.kube.json_errors import TYPE_META, json_type, unmarshal_complaint
+from mooring.kube.names import is_qualified_name
 from mooring.kube.objects import Object
 from mooring.kube.patches import PatchError, json_patch
 from mooring.kube.status import ApiError, BadRequestError, ForbiddenError, InternalError, InvalidError, UnknownError
@@ -208,7 +210,7 @@ class WebhookInvoker:
         for hook, resource in invocations:
             if (again and hook.id not in reinvocation.wanted) or not self.concerns(hook, obj, old):
                 continue
-            made = await self._change(hook, resource, obj, old, complete)
+            made = await self._change(hook, resource, obj, old, complete, int(again))
             if made is not None:
                 obj, changed = made, True
                 reinvocation.record_change()
@@ -217,13 +219,39 @@ class WebhookInvoker:
         return obj if changed else None
 
     async def _change(
-        self, hook: Hook, resource: Resource, obj: Object | None, old: Object | None, complete: Complete
+        self,
+        hook: Hook,
+        resource: Resource,
+        obj: Object | None,
+        old: Object | None,
+        complete: Complete,
+        round_number: int,
     ) -> Object | None:
         """The object as one webhook changed it, with defaults; None when it changed nothing."""
         shown = await settled(partial(self._review_objects.to, resource, obj, before_create=True))
         if not await self._conditions_hold(hook, resource, shown, old):
             return None
-        verdict = await self._verdict(hook, resource, shown, old, mutates=True)
+        place = f"mutation.webhook.admission.k8s.io/round_{round_number}_index_{hook.index}"
+        made = None
+        try:
+            made = await self._asked_to_change(hook, resource, obj, shown, old, complete, place)
+        finally:
+            # Also of one that failed.
+            told = {"configuration": hook.configuration, "webhook": hook.name, "mutated": made is not None}
+            self._note(place, json.dumps(told, separators=(",", ":")))
+        return made
+
+    async def _asked_to_change(
+        self,
+        hook: Hook,
+        resource: Resource,
+        obj: Object | None,
+        shown: Object | None,
+        old: Object | None,
+        complete: Complete,
+        place: str,
+    ) -> Object | None:
+        verdict = await self._verdict(hook, resource, shown, old, place, mutates=True)
         if verdict is None or verdict.patch is None:
             return None
         if shown is None or obj is None:
@@ -253,15 +281,17 @@ class WebhookInvoker:
             shown = await settled(partial(self._review_objects.to, resource, obj))
             if not await self._conditions_hold(hook, resource, shown, old):
                 return None
-            await self._verdict(hook, resource, shown, old, mutates=False)
+            place = f"validating.webhook.admission.k8s.io/round_0_index_{hook.index}"
+            await self._verdict(hook, resource, shown, old, place, mutates=False)
         except ApiError as error:
             return error
         return None
 
     async def _verdict(
-        self, hook: Hook, resource: Resource, shown: Object | None, old: Object | None, *, mutates: bool
+        self, hook: Hook, resource: Resource, shown: Object | None, old: Object | None, place: str, *, mutates: bool
     ) -> WebhookVerdict | None:
-        """The verdict of a webhook; None when the call failed and failurePolicy is Ignore."""
+        """The verdict of a webhook; None when the call failed and failurePolicy is Ignore. `place` is what the audit
+        log calls the call."""
         if self._about.dry_run and not hook.dry_runs:
             raise dry_run_refusal(hook.name)
         shown_old = await settled(partial(self._review_objects.to, resource, old))
@@ -271,11 +301,20 @@ class WebhookInvoker:
             if not hook.fails_open:
                 raise call_failure(hook.name, str(error)) from None
             _log.warning("failed calling webhook %s, which is ignored: %s", hook.name, error)
+            self._note(f"failed-open.{place}", hook.name)
             return None
+        for key, value in sorted(verdict.annotations.items()):
+            if not is_qualified_name(f"{hook.name}/{key}"):
+                self._note(f"{hook.name}/{key}", value)
         self.warnings += verdict.warnings
         if not verdict.allowed:
             raise denial(hook.name, verdict.status)
         return verdict
+
+    def _note(self, key: str, value: str) -> None:
+        """For the audit log; what was noted first stays."""
+        if self._about.annotations is not None:
+            self._about.annotations.setdefault(key, value)
 
     async def _call(
         self, hook: Hook, resource: Resource, shown: Object | None, old: Object | None, *, mutates: bool

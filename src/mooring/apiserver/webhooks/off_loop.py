@@ -61,8 +61,11 @@ def on_this_loop(function: Callable[[A], T]) -> Callable[[A], T]:
         def settle() -> None:
             try:
                 answer.set_result(function(argument))
-            except Exception as error:
+            except BaseException as error:
+                # Whatever it was, a cancellation too: the thread waits for it.
                 answer.set_exception(error)
+                if isinstance(error, (KeyboardInterrupt, SystemExit)):
+                    raise
 
         loop.call_soon_threadsafe(settle)
         return answer.result()

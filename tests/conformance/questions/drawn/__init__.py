@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from tests.conformance.questions.drawn import access, deletions, nodes, quotas, reads, requests, rights, tables, watches, webhooks
+from tests.conformance.questions.drawn import (
+    access,
+    deletions,
+    nodes,
+    quotas,
+    reads,
+    requests,
+    rights,
+    tables,
+    watches,
+    webhooks,
+)
 from tests.conformance.questions.stories import Step
 
 Stories = Mapping[str, list[Step]]

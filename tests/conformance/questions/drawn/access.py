@@ -16,7 +16,11 @@ BINDINGS = f"{RBAC}/namespaces/$NS/rolebindings"
 
 
 def cluster_role(name: str, *rules: Object) -> Step:
-    return {"do": f"POST {RBAC}/clusterroles", "body": {"metadata": {"name": name}, "rules": list(rules)}, "quiet": True}
+    return {
+        "do": f"POST {RBAC}/clusterroles",
+        "body": {"metadata": {"name": name}, "rules": list(rules)},
+        "quiet": True,
+    }
 
 
 def bound(name: str, who: str) -> Step:
@@ -52,10 +56,22 @@ def impersonation(number: int) -> list[Step]:
     for _ in range(45):
         headers: dict[str, str] = {}
         if draw.random() < 0.93:
-            headers["Impersonate-User"] = draw.choice((
-                "ben", "ghost", "eve", "system:serviceaccount:$NS:robot", "system:serviceaccount:a", "system:anonymous",
-                "system:serviceaccount:Bad_:robot", "system:node:node-a", "system:masters", " ben", "", "kubernetes-admin",
-            ))  # fmt: skip
+            headers["Impersonate-User"] = draw.choice(
+                (
+                    "ben",
+                    "ghost",
+                    "eve",
+                    "system:serviceaccount:$NS:robot",
+                    "system:serviceaccount:a",
+                    "system:anonymous",
+                    "system:serviceaccount:Bad_:robot",
+                    "system:node:node-a",
+                    "system:masters",
+                    " ben",
+                    "",
+                    "kubernetes-admin",
+                )
+            )
         if draw.random() < 0.35:
             headers["Impersonate-Group"] = draw.choice(
                 ("readers", "system:masters", "system:authenticated", "system:unauthenticated", "", "system:nodes")
@@ -63,7 +79,16 @@ def impersonation(number: int) -> list[Step]:
         if draw.random() < 0.25:
             headers["Impersonate-Uid"] = draw.choice(("u-1", "", "x y"))
         if draw.random() < 0.3:
-            headers[draw.choice(("Impersonate-Extra-scopes", "Impersonate-Extra-Example.com%2fKey", "Impersonate-Extra-", "Impersonate-Extra-other"))] = draw.choice(("one", "two"))
+            headers[
+                draw.choice(
+                    (
+                        "Impersonate-Extra-scopes",
+                        "Impersonate-Extra-Example.com%2fKey",
+                        "Impersonate-Extra-",
+                        "Impersonate-Extra-other",
+                    )
+                )
+            ] = draw.choice(("one", "two"))
         if draw.random() < 0.04:
             headers["Impersonate-Junk"] = "x"
         by = draw.choice(("ann", "cat", "dan", "eve", "administrator", "administrator"))
@@ -72,7 +97,13 @@ def impersonation(number: int) -> list[Step]:
         if way < 0.25:
             step = {"do": f"GET {MAPS}/none", "by": by, "headers": headers}
         elif way < 0.35:
-            step = {"do": f"POST {MAPS}?dryRun=All", "body": {"metadata": {"name": "c"}}, "by": by, "headers": headers, "pick": ["metadata/name"]}
+            step = {
+                "do": f"POST {MAPS}?dryRun=All",
+                "body": {"metadata": {"name": "c"}},
+                "by": by,
+                "headers": headers,
+                "pick": ["metadata/name"],
+            }
         asked.append(step)
     asked[0] |= {"wait": 0.8}
     gone: list[Step] = []
@@ -95,7 +126,9 @@ def escalation(number: int) -> list[Step]:
     steps = [
         cluster_role(f"{prefix}-keeper", keeper, *own),
         cluster_role(f"{prefix}-escalate", rule("escalate", "roles clusterroles", GROUP)),
-        cluster_role(f"{prefix}-bind", rule("bind", "clusterroles", GROUP, f"{prefix}-big"), rule("bind", "roles", GROUP)),
+        cluster_role(
+            f"{prefix}-bind", rule("bind", "clusterroles", GROUP, f"{prefix}-big"), rule("bind", "roles", GROUP)
+        ),
         cluster_role(f"{prefix}-big", {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}),
         cluster_role(f"{prefix}-small", rule("get", "pods")),
         *(bound(f"{prefix}-keeper", who) for who in ("ann", "cat", "dan")),
@@ -118,7 +151,11 @@ def escalation(number: int) -> list[Step]:
 
 def role_binding(name: str, kind: str, role: str) -> Object:
     subjects = [{"kind": "User", "apiGroup": GROUP, "name": "eve"}]
-    return {"metadata": {"name": name}, "roleRef": {"apiGroup": GROUP, "kind": kind, "name": role}, "subjects": subjects}
+    return {
+        "metadata": {"name": name},
+        "roleRef": {"apiGroup": GROUP, "kind": kind, "name": role},
+        "subjects": subjects,
+    }
 
 
 def attempt(draw: random.Random, prefix: str, index: int) -> Step:
@@ -141,6 +178,7 @@ def attempt(draw: random.Random, prefix: str, index: int) -> Step:
         draw.choice((1, 1, 2)),
     )
     way = draw.randrange(9)
+    body: Object
     if way < 3:
         return {"do": f"POST {ROLES}?dryRun=All", "body": {"metadata": {"name": f"r{index}"}, "rules": rules}}
     if way == 3:
@@ -151,30 +189,77 @@ def attempt(draw: random.Random, prefix: str, index: int) -> Step:
         body = {"metadata": {"name": "there"}, "rules": rules}
         return {"do": f"PUT {ROLES}/there?dryRun=All", "body": body}
     if way == 5:
-        body = draw.choice(({"rules": rules}, {"metadata": {"labels": {"a": "b"}}}))
+        changes: tuple[Object, ...] = ({"rules": rules}, {"metadata": {"labels": {"a": "b"}}})
+        body = draw.choice(changes)
         return {"do": f"PATCH {ROLES}/{draw.choice(('there', 'great'))}?dryRun=All", "type": "merge", "body": body}
     if way == 6:
-        role = draw.choice((("Role", "there"), ("Role", "great"), ("Role", "none"), ("ClusterRole", f"{prefix}-big"), ("ClusterRole", f"{prefix}-small"), ("ClusterRole", "none")))
+        role = draw.choice(
+            (
+                ("Role", "there"),
+                ("Role", "great"),
+                ("Role", "none"),
+                ("ClusterRole", f"{prefix}-big"),
+                ("ClusterRole", f"{prefix}-small"),
+                ("ClusterRole", "none"),
+            )
+        )
         return {"do": f"POST {BINDINGS}?dryRun=All", "body": role_binding(f"b{index}", *role)}
     if way == 7:
-        role = draw.choice((("ClusterRole", f"{prefix}-big"), ("ClusterRole", f"{prefix}-small"), ("ClusterRole", "none"), ("Role", "there")))
+        role = draw.choice(
+            (
+                ("ClusterRole", f"{prefix}-big"),
+                ("ClusterRole", f"{prefix}-small"),
+                ("ClusterRole", "none"),
+                ("Role", "there"),
+            )
+        )
         return {"do": f"POST {RBAC}/clusterrolebindings?dryRun=All", "body": role_binding(f"{prefix}-{index}", *role)}
-    body = draw.choice((
+    others: tuple[Object, ...] = (
         {"subjects": [{"kind": "User", "apiGroup": GROUP, "name": "ben"}]},
         {"roleRef": {"name": "great"}},
         {"metadata": {"labels": {"a": "b"}}},
         {"subjects": []},
-    ))  # fmt: skip
+    )
+    body = draw.choice(others)
     return {"do": f"PATCH {BINDINGS}/there?dryRun=All", "type": "merge", "body": body}
 
 
 def credentials() -> list[Step]:
     """What stands in the Authorization header, and what is open to whom."""
     steps: list[Step] = []
-    for value in ("Bearer", "Bearer ", "Bearer nobody", "bearer nobody", "Basic YTpi", "Token x", "Bearer a b", "Bearer abcdef.0123456789abcdef", "Bearer a.b.c", "Bearer a.b.c.d"):
+    for value in (
+        "Bearer",
+        "Bearer ",
+        "Bearer nobody",
+        "bearer nobody",
+        "Basic YTpi",
+        "Token x",
+        "Bearer a b",
+        "Bearer abcdef.0123456789abcdef",
+        "Bearer a.b.c",
+        "Bearer a.b.c.d",
+    ):
         for path in ("/version", "/api/v1/namespaces", "/healthz"):
-            steps.append({"do": f"GET {path}", "by": "anonymous", "headers": {"Authorization": value}, "pick": ["kind"]})
-    for path in ("/", "/api", "/apis", "/version", "/healthz", "/livez", "/readyz", "/metrics", "/openapi/v2", "/logs", "/api/v1", "/none", "/.well-known/openid-configuration", "/openid/v1/jwks", "/version/"):
+            steps.append(
+                {"do": f"GET {path}", "by": "anonymous", "headers": {"Authorization": value}, "pick": ["kind"]}
+            )
+    for path in (
+        "/",
+        "/api",
+        "/apis",
+        "/version",
+        "/healthz",
+        "/livez",
+        "/readyz",
+        "/metrics",
+        "/openapi/v2",
+        "/logs",
+        "/api/v1",
+        "/none",
+        "/.well-known/openid-configuration",
+        "/openid/v1/jwks",
+        "/version/",
+    ):
         for by in ("anonymous", "eve"):
             for method in ("GET", "HEAD", "POST"):
                 steps.append({"do": f"{method} {path}", "by": by, "pick": ["kind"]})
@@ -184,17 +269,37 @@ def credentials() -> list[Step]:
 def reviews_of_tokens() -> list[Step]:
     where = "/apis/authentication.k8s.io/v1/tokenreviews"
     bodies: list[Any] = [
-        {}, {"spec": {}}, {"spec": {"token": ""}}, {"spec": {"token": "x"}}, {"spec": {"token": "a.b.c"}},
-        {"spec": {"token": "x", "audiences": ["a"]}}, {"metadata": {"name": "n"}, "spec": {"token": "x"}},
-        {"spec": {"token": 5}}, {"spec": "x"}, {"metadata": {"namespace": "n"}, "spec": {"token": "x"}},
-        {"spec": {"token": "abcdef.0123456789abcdef"}}, [],
-    ]  # fmt: skip
-    steps: list[Step] = [{"do": f"POST {where}", "body": body, "by": by} for body in bodies for by in ("administrator", "eve")]
-    for body in ({}, {"metadata": {"name": "x"}}, {"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1"}, {"spec": {}}, {"status": {"userInfo": {"username": "x"}}}):
+        {},
+        {"spec": {}},
+        {"spec": {"token": ""}},
+        {"spec": {"token": "x"}},
+        {"spec": {"token": "a.b.c"}},
+        {"spec": {"token": "x", "audiences": ["a"]}},
+        {"metadata": {"name": "n"}, "spec": {"token": "x"}},
+        {"spec": {"token": 5}},
+        {"spec": "x"},
+        {"metadata": {"namespace": "n"}, "spec": {"token": "x"}},
+        {"spec": {"token": "abcdef.0123456789abcdef"}},
+        [],
+    ]
+    steps: list[Step] = [
+        {"do": f"POST {where}", "body": body, "by": by} for body in bodies for by in ("administrator", "eve")
+    ]
+    of_oneself: tuple[Object, ...] = (
+        {},
+        {"metadata": {"name": "x"}},
+        {"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1"},
+        {"spec": {}},
+        {"status": {"userInfo": {"username": "x"}}},
+    )
+    for body in of_oneself:
         for by in ("ann", "cat", "anonymous", "system:node:node-a", "administrator"):
             steps.append({"do": f"POST {WHO}", "body": body, "by": by})
     steps += [{"do": f"{method} {WHO}"} for method in ("GET", "PUT", "DELETE")]
-    steps += [{"do": f"POST {REVIEWS}/selfsubjectaccessreviews", "text": text, "type": "application/json"} for text in ("", "{", "null", "[]", '"x"', "{}")]
+    steps += [
+        {"do": f"POST {REVIEWS}/selfsubjectaccessreviews", "text": text, "type": "application/json"}
+        for text in ("", "{", "null", "[]", '"x"', "{}")
+    ]
     return steps
 
 

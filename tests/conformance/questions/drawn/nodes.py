@@ -46,9 +46,7 @@ def world() -> list[Step]:
     }
     on_a = pod("full", "node-a", volumes=volumes, imagePullSecrets=[{"name": "pull"}], serviceAccountName="worker")
     on_a["spec"] |= {"containers": [environment], "initContainers": [environment | {"name": "i"}]}
-    steps = [
-        made("/api/v1/nodes", {"metadata": {"name": name}}) for name in ("node-a", "node-b")
-    ]
+    steps = [made("/api/v1/nodes", {"metadata": {"name": name}}) for name in ("node-a", "node-b")]
     steps.append(made(f"{NS}/serviceaccounts", {"metadata": {"name": "worker"}, "automountServiceAccountToken": False}))
     steps.append(made(f"{NS}/persistentvolumeclaims", {"metadata": {"name": "claimed"}, "spec": claim_spec("volume")}))
     volume = {
@@ -60,7 +58,9 @@ def world() -> list[Step]:
     steps.append(made("/api/v1/persistentvolumes", {"metadata": {"name": "volume"}, "spec": volume}))
     steps.append(made(f"{NS}/pods", on_a))
     steps.append(made(f"{NS}/pods", pod("plain", "node-b")))
-    steps.append(made(f"{NS}/pods", {"metadata": {"name": "nowhere"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}))
+    steps.append(
+        made(f"{NS}/pods", {"metadata": {"name": "nowhere"}, "spec": {"containers": [{"name": "c", "image": "i"}]}})
+    )
     for kind in ("secrets", "configmaps"):
         for name in ("mounted", "environment", "alone"):
             steps.append(made(f"{NS}/{kind}", {"metadata": {"name": name}}))
@@ -78,16 +78,55 @@ def claim_spec(volume: str = "") -> Object:
 def graph(number: int) -> list[Step]:
     """Who sees what, before and after the pod that needed it has gone."""
     draw = random.Random(f"graph {number}")
-    names = ("mounted", "projected", "csi", "environment", "variable", "pull", "worker", "claimed", "full-e", "of-volume", "alone", "volume", "node-a", "node-b", "full", "plain")
+    names = (
+        "mounted",
+        "projected",
+        "csi",
+        "environment",
+        "variable",
+        "pull",
+        "worker",
+        "claimed",
+        "full-e",
+        "of-volume",
+        "alone",
+        "volume",
+        "node-a",
+        "node-b",
+        "full",
+        "plain",
+    )
     kinds = (*THINGS, *THINGS, "pods", "nodes", "persistentvolumes", "services", "events", "endpoints")
-    grouped = (("coordination.k8s.io", "leases"), ("storage.k8s.io", "csinodes"), ("storage.k8s.io", "volumeattachments"), ("storage.k8s.io", "csidrivers"), ("resource.k8s.io", "resourceclaims"), ("resource.k8s.io", "resourceslices"), ("certificates.k8s.io", "certificatesigningrequests"), ("node.k8s.io", "runtimeclasses"), ("certificates.k8s.io", "podcertificaterequests"))
+    grouped = (
+        ("coordination.k8s.io", "leases"),
+        ("storage.k8s.io", "csinodes"),
+        ("storage.k8s.io", "volumeattachments"),
+        ("storage.k8s.io", "csidrivers"),
+        ("resource.k8s.io", "resourceclaims"),
+        ("resource.k8s.io", "resourceslices"),
+        ("certificates.k8s.io", "certificatesigningrequests"),
+        ("node.k8s.io", "runtimeclasses"),
+        ("certificates.k8s.io", "podcertificaterequests"),
+    )
     asked: list[Step] = []
     for _ in range(90):
         group, kind = ("", draw.choice(kinds)) if draw.random() < 0.75 else draw.choice(grouped)
-        attributes: Object = {"verb": draw.choice(("get", "get", "get", "list", "watch", "create", "update", "patch", "delete")), "resource": kind}
+        attributes: Object = {
+            "verb": draw.choice(("get", "get", "get", "list", "watch", "create", "update", "patch", "delete")),
+            "resource": kind,
+        }
         if group:
             attributes["group"] = group
-        if kind not in ("nodes", "persistentvolumes", "csinodes", "volumeattachments", "resourceslices", "runtimeclasses", "csidrivers", "certificatesigningrequests"):
+        if kind not in (
+            "nodes",
+            "persistentvolumes",
+            "csinodes",
+            "volumeattachments",
+            "resourceslices",
+            "runtimeclasses",
+            "csidrivers",
+            "certificatesigningrequests",
+        ):
             attributes["namespace"] = draw.choice(("$NS", "$NS", "$NS", "kube-node-lease", "default"))
         if draw.random() < 0.85:
             attributes["name"] = draw.choice(names)
@@ -98,7 +137,11 @@ def graph(number: int) -> list[Step]:
     for kind in ("secrets", "configmaps"):
         for name in names[:6] + names[9:11]:
             for user in NODES:
-                spec = {"user": user, "groups": ["system:nodes"], "resourceAttributes": {"verb": "get", "resource": kind, "namespace": "$NS", "name": name}}
+                spec = {
+                    "user": user,
+                    "groups": ["system:nodes"],
+                    "resourceAttributes": {"verb": "get", "resource": kind, "namespace": "$NS", "name": name},
+                }
                 asked.append({"do": f"POST {REVIEWS}/subjectaccessreviews", "body": {"spec": spec}, "pick": ["status"]})
     asked[0] |= {"wait": 1.0}
     gone: Step = {"do": f"DELETE {NS}/pods/full?gracePeriodSeconds=0", "quiet": True}
@@ -121,10 +164,31 @@ def leave() -> list[Step]:
 
 
 LABELS = (
-    "kubernetes.io/hostname", "node-restriction.kubernetes.io/x", "kubernetes.io/os", "example.com/x", "k8s.io/x",
-    "topology.kubernetes.io/zone", "kubelet.kubernetes.io/x", "node.kubernetes.io/x", "node-role.kubernetes.io/x",
-    "node.kubernetes.io/instance-type", "beta.kubernetes.io/arch", "x.kubernetes.io/y",
-)  # fmt: skip
+    "kubernetes.io/hostname",
+    "node-restriction.kubernetes.io/x",
+    "kubernetes.io/os",
+    "example.com/x",
+    "k8s.io/x",
+    "topology.kubernetes.io/zone",
+    "kubelet.kubernetes.io/x",
+    "node.kubernetes.io/x",
+    "node-role.kubernetes.io/x",
+    "node.kubernetes.io/instance-type",
+    "beta.kubernetes.io/arch",
+    "x.kubernetes.io/y",
+)
+
+
+READ = (
+    f"{NS}/secrets",
+    f"{NS}/pods",
+    "/api/v1/nodes",
+    f"{NS}/pods?fieldSelector=spec.nodeName%3Dnode-a",
+    "/api/v1/nodes?fieldSelector=metadata.name%3Dnode-a",
+    f"{NS}/configmaps/mounted",
+    f"{NS}/secrets?fieldSelector=metadata.name%3Dmounted",
+    "/api/v1/pods?fieldSelector=spec.nodeName%3Dnode-b",
+)
 
 
 def restriction(number: int) -> list[Step]:
@@ -146,26 +210,43 @@ def attempt(draw: random.Random, index: int) -> Step:
     if way == 0:
         body: Object = {"metadata": {"name": draw.choice(("node-a", "node-x")), "labels": labels}}
         if draw.random() < 0.3:
-            body["spec"] = draw.choice(({"taints": taints}, {"configSource": {"configMap": {}}}, {"podCIDR": "10.0.0.0/24"}))
+            body["spec"] = draw.choice(
+                ({"taints": taints}, {"configSource": {"configMap": {}}}, {"podCIDR": "10.0.0.0/24"})
+            )
         return {"do": f"POST /api/v1/nodes{dry}", "body": body}
     if way in (1, 2, 3):
         change: Object = {"metadata": {"labels": labels}}
         if draw.random() < 0.3:
-            change = draw.choice(({"spec": {"taints": taints}}, {"metadata": {"annotations": {"a": "b"}}}, {"spec": {"unschedulable": True}}, {"metadata": {"ownerReferences": [{"apiVersion": "v1", "kind": "Node", "name": "x", "uid": "u"}]}}))
+            change = draw.choice(
+                (
+                    {"spec": {"taints": taints}},
+                    {"metadata": {"annotations": {"a": "b"}}},
+                    {"spec": {"unschedulable": True}},
+                    {"metadata": {"ownerReferences": [{"apiVersion": "v1", "kind": "Node", "name": "x", "uid": "u"}]}},
+                )
+            )
         below = draw.choice(("", "/status"))
-        return {"do": f"PATCH /api/v1/nodes/{name}{below}{dry}", "type": draw.choice(("merge", "strategic")), "body": change}
+        return {
+            "do": f"PATCH /api/v1/nodes/{name}{below}{dry}",
+            "type": draw.choice(("merge", "strategic")),
+            "body": change,
+        }
     if way == 4:
         return {"do": f"DELETE /api/v1/nodes/{name}{dry}"}
     if way in (5, 6, 7):
         spec: Object = {"nodeName": draw.choice(("node-a", "node-b", ""))}
         if draw.random() < 0.35:
-            spec |= draw.choice((
-                {"serviceAccountName": "worker"}, {"volumes": [{"name": "v", "secret": {"secretName": "s"}}]},
-                {"volumes": [{"name": "v", "configMap": {"name": "s"}}]}, {"imagePullSecrets": [{"name": "x"}]},
-                {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]},
-                {"resourceClaims": [{"name": "r", "resourceClaimName": "x"}]},
-                {"volumes": [{"name": "v", "projected": {"sources": [{"serviceAccountToken": {"path": "x"}}]}}]},
-            ))  # fmt: skip
+            spec |= draw.choice(
+                (
+                    {"serviceAccountName": "worker"},
+                    {"volumes": [{"name": "v", "secret": {"secretName": "s"}}]},
+                    {"volumes": [{"name": "v", "configMap": {"name": "s"}}]},
+                    {"imagePullSecrets": [{"name": "x"}]},
+                    {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]},
+                    {"resourceClaims": [{"name": "r", "resourceClaimName": "x"}]},
+                    {"volumes": [{"name": "v", "projected": {"sources": [{"serviceAccountToken": {"path": "x"}}]}}]},
+                )
+            )
         pod_body: Object = pod(f"m{index}", "node-a")
         pod_body["spec"] |= {key: value for key, value in spec.items() if value}
         if not spec["nodeName"]:
@@ -174,12 +255,20 @@ def attempt(draw: random.Random, index: int) -> Step:
             pod_body["metadata"]["annotations"] = {"kubernetes.io/config.mirror": "x"}
         owner = {"apiVersion": "v1", "kind": "Node", "name": draw.choice(("node-a", "node-b")), "uid": "u"}
         if draw.random() < 0.8:
-            extra = draw.choice(({"controller": True}, {"controller": True}, {}, {"controller": True, "blockOwnerDeletion": True}))
+            extra = draw.choice(
+                ({"controller": True}, {"controller": True}, {}, {"controller": True, "blockOwnerDeletion": True})
+            )
             pod_body["metadata"]["ownerReferences"] = [owner | extra]
         return {"do": f"POST {NS}/pods{dry}", "body": pod_body}
     if way in (8, 9):
         which = draw.choice(("full", "plain", "nowhere"))
-        body = draw.choice(({"status": {"phase": "Running"}}, {"metadata": {"labels": {"a": "b"}}}, {"status": {"resourceClaimStatuses": [{"name": "x"}]}}))
+        body = draw.choice(
+            (
+                {"status": {"phase": "Running"}},
+                {"metadata": {"labels": {"a": "b"}}},
+                {"status": {"resourceClaimStatuses": [{"name": "x"}]}},
+            )
+        )
         return {"do": f"PATCH {NS}/pods/{which}/status{dry}", "type": "merge", "body": body}
     if way == 10:
         return {"do": f"DELETE {NS}/pods/{draw.choice(('full', 'plain', 'nowhere', 'none'))}{dry}"}
@@ -195,19 +284,41 @@ def attempt(draw: random.Random, index: int) -> Step:
         body = {"metadata": {"name": name}, "spec": {"drivers": []}}
         return {"do": f"POST /apis/storage.k8s.io/v1/csinodes{dry}", "body": body}
     if way == 14:
-        body = {"metadata": {"name": f"s{index}"}, "spec": {"driver": "d.example.com", "nodeName": name, "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1}, "devices": []}}
+        body = {
+            "metadata": {"name": f"s{index}"},
+            "spec": {
+                "driver": "d.example.com",
+                "nodeName": name,
+                "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1},
+                "devices": [],
+            },
+        }
         return {"do": f"POST /apis/resource.k8s.io/v1/resourceslices{dry}", "body": body}
     if way == 15:
-        body = {"spec": {"audiences": draw.choice(([], ["x"])), "boundObjectRef": {"kind": "Pod", "apiVersion": "v1", "name": draw.choice(("full", "plain"))}}}
+        body = {
+            "spec": {
+                "audiences": draw.choice(([], ["x"])),
+                "boundObjectRef": {"kind": "Pod", "apiVersion": "v1", "name": draw.choice(("full", "plain"))},
+            }
+        }
         if draw.random() < 0.2:
             del body["spec"]["boundObjectRef"]
         account = draw.choice(("worker", "worker", "default"))
         return {"do": f"POST {NS}/serviceaccounts/{account}/token", "body": body, "pick": ["kind"]}
     if way == 16:
-        body = draw.choice(({"status": {"capacity": {"storage": "2Gi"}}}, {"status": {"phase": "Lost"}}, {"metadata": {"labels": {"a": "b"}}}))
+        body = draw.choice(
+            (
+                {"status": {"capacity": {"storage": "2Gi"}}},
+                {"status": {"phase": "Lost"}},
+                {"metadata": {"labels": {"a": "b"}}},
+            )
+        )
         return {"do": f"PATCH {NS}/persistentvolumeclaims/claimed/status{dry}", "type": "merge", "body": body}
     if way == 17:
-        return {"do": f"GET {draw.choice((f'{NS}/secrets', f'{NS}/pods', '/api/v1/nodes', f'{NS}/pods?fieldSelector=spec.nodeName%3Dnode-a', '/api/v1/nodes?fieldSelector=metadata.name%3Dnode-a', f'{NS}/configmaps/mounted', f'{NS}/secrets?fieldSelector=metadata.name%3Dmounted', '/api/v1/pods?fieldSelector=spec.nodeName%3Dnode-b'))}", "pick": ["kind"]}
+        return {
+            "do": f"GET {draw.choice(READ)}",
+            "pick": ["kind"],
+        }
     body = {"metadata": {"name": f"e{index}"}, "involvedObject": {"kind": "Node", "name": name, "namespace": "$NS"}}
     return {"do": f"POST {NS}/events{dry}", "body": body}
 

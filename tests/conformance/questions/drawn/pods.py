@@ -41,7 +41,12 @@ CONDITIONS = many(
 POD = {
     "spec": {
         "containers": many((1, 1, 2, 3), {"image": one("i", "registry.example.com/j:1")}, "name"),
-        "initContainers": one([], [], [{"name": "init", "image": "i"}], [{"name": "init", "image": "i", "restartPolicy": "Always"}, {"name": "two", "image": "i"}]),
+        "initContainers": one(
+            [],
+            [],
+            [{"name": "init", "image": "i"}],
+            [{"name": "init", "image": "i", "restartPolicy": "Always"}, {"name": "two", "image": "i"}],
+        ),
         "nodeName": maybe(one("node-1", "node-2")),
         "readinessGates": one([], [], GATES),
         "schedulingGates": one([], [], [], [{"name": "example.com/wait"}]),
@@ -54,6 +59,8 @@ POD = {
         "podIPs": one([], [{"ip": "10.1.2.3"}], [{"ip": "10.1.2.3"}, {"ip": "fd00::1"}]),
         "conditions": CONDITIONS,
         "containerStatuses": many((0, 1, 2, 3), STATUS, "name"),
-        "initContainerStatuses": one([], [{"name": "init", **STATUS}], [{"name": "init", **STATUS}, {"name": "two", **STATUS}]),
+        "initContainerStatuses": one(
+            [], [{"name": "init", **STATUS}], [{"name": "init", **STATUS}, {"name": "two", **STATUS}]
+        ),
     },
 }

@@ -19,31 +19,70 @@ AMOUNTS = {
     "hugepages-2Mi": one("4Mi", None, None, None, None, None),
 }
 HARD = {
-    "pods": ("1", "2", "4"), "count/pods": ("3", "5"), "cpu": ("1", "3"), "requests.cpu": ("500m", "2"), "limits.cpu": ("2", "4"),
-    "memory": ("1Gi", "3Gi"), "requests.memory": ("256Mi", "2Gi"), "limits.memory": ("1Gi", "4Gi"),
-    "requests.ephemeral-storage": ("1Gi",), "limits.ephemeral-storage": ("2Gi",), "ephemeral-storage": ("1Gi",),
-    "requests.example.com/gpu": ("1", "3"), "requests.hugepages-2Mi": ("4Mi",), "hugepages-2Mi": ("8Mi",),
-}  # fmt: skip
+    "pods": ("1", "2", "4"),
+    "count/pods": ("3", "5"),
+    "cpu": ("1", "3"),
+    "requests.cpu": ("500m", "2"),
+    "limits.cpu": ("2", "4"),
+    "memory": ("1Gi", "3Gi"),
+    "requests.memory": ("256Mi", "2Gi"),
+    "limits.memory": ("1Gi", "4Gi"),
+    "requests.ephemeral-storage": ("1Gi",),
+    "limits.ephemeral-storage": ("2Gi",),
+    "ephemeral-storage": ("1Gi",),
+    "requests.example.com/gpu": ("1", "3"),
+    "requests.hugepages-2Mi": ("4Mi",),
+    "hugepages-2Mi": ("8Mi",),
+}
 OTHER_HARD = {
-    "services": ("1", "3"), "count/services": ("2",), "services.nodeports": ("0", "2"), "services.loadbalancers": ("0", "1"),
-    "configmaps": ("1", "2"), "count/configmaps": ("2",), "secrets": ("1",), "count/secrets": ("2",),
-    "persistentvolumeclaims": ("1", "2"), "count/persistentvolumeclaims": ("2",), "requests.storage": ("2Gi", "5Gi"),
+    "services": ("1", "3"),
+    "count/services": ("2",),
+    "services.nodeports": ("0", "2"),
+    "services.loadbalancers": ("0", "1"),
+    "configmaps": ("1", "2"),
+    "count/configmaps": ("2",),
+    "secrets": ("1",),
+    "count/secrets": ("2",),
+    "persistentvolumeclaims": ("1", "2"),
+    "count/persistentvolumeclaims": ("2",),
+    "requests.storage": ("2Gi", "5Gi"),
     "gold.storageclass.storage.k8s.io/requests.storage": ("1Gi", "3Gi"),
     "gold.storageclass.storage.k8s.io/persistentvolumeclaims": ("1",),
-    "silver.storageclass.storage.k8s.io/requests.storage": ("0",), "count/deployments.apps": ("1",), "count/jobs.batch": ("1",),
-    "count/roles.rbac.authorization.k8s.io": ("1",), "replicationcontrollers": ("1",), "count/replicationcontrollers": ("1",),
-    "count/resourceclaims.resource.k8s.io": ("2",), "gpu.deviceclass.resource.k8s.io/devices": ("2", "40"),
-    "count/leases.coordination.k8s.io": ("1",), "resourcequotas": ("2", "4"), "count/serviceaccounts": ("2",),
-}  # fmt: skip
-POD_SCOPES = ("Terminating", "NotTerminating", "BestEffort", "NotBestEffort", "PriorityClass", "CrossNamespacePodAffinity")
-TERM = {"labelSelector": {"matchLabels": {"a": "b"}}, "namespaces": maybe(["x"]), "topologyKey": "zone", "namespaceSelector": one({}, None, None)}
+    "silver.storageclass.storage.k8s.io/requests.storage": ("0",),
+    "count/deployments.apps": ("1",),
+    "count/jobs.batch": ("1",),
+    "count/roles.rbac.authorization.k8s.io": ("1",),
+    "replicationcontrollers": ("1",),
+    "count/replicationcontrollers": ("1",),
+    "count/resourceclaims.resource.k8s.io": ("2",),
+    "gpu.deviceclass.resource.k8s.io/devices": ("2", "40"),
+    "count/leases.coordination.k8s.io": ("1",),
+    "resourcequotas": ("2", "4"),
+    "count/serviceaccounts": ("2",),
+}
+POD_SCOPES = (
+    "Terminating",
+    "NotTerminating",
+    "BestEffort",
+    "NotBestEffort",
+    "PriorityClass",
+    "CrossNamespacePodAffinity",
+)
+TERM = {
+    "labelSelector": {"matchLabels": {"a": "b"}},
+    "namespaces": maybe(["x"]),
+    "topologyKey": "zone",
+    "namespaceSelector": one({}, None, None),
+}
 CONTAINER = {
     "image": "i",
     "resources": one({}, {"requests": AMOUNTS, "limits": AMOUNTS}, {"requests": AMOUNTS}, {"limits": AMOUNTS}),
 }
 POD = {
     "containers": many((1, 1, 2), CONTAINER, "name"),
-    "initContainers": one(None, None, many((1, 2), {**CONTAINER, "name": one("i", "j"), "restartPolicy": one(None, "Always")})),
+    "initContainers": one(
+        None, None, many((1, 2), {**CONTAINER, "name": one("i", "j"), "restartPolicy": one(None, "Always")})
+    ),
     "activeDeadlineSeconds": one(None, None, 30),
     "priorityClassName": one(None, None, None, "system-cluster-critical", "system-node-critical"),
     "overhead": None,
@@ -53,8 +92,12 @@ POD = {
         None,
         None,
         {
-            one("podAffinity", "podAntiAffinity").options[0]: {"requiredDuringSchedulingIgnoredDuringExecution": [TERM]},
-            "podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "podAffinityTerm": TERM}]},
+            one("podAffinity", "podAntiAffinity").options[0]: {
+                "requiredDuringSchedulingIgnoredDuringExecution": [TERM]
+            },
+            "podAntiAffinity": {
+                "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "podAffinityTerm": TERM}]
+            },
         },
     ),
 }
@@ -71,13 +114,17 @@ CLAIM = {
     "storageClassName": one("gold", "silver", "", None),
     "volumeAttributesClassName": one(None, None, "fast"),
 }
-EXACTLY = {"deviceClassName": one("gpu", "gpu", "nic"), "allocationMode": one(None, "All", "ExactCount"), "count": one(None, None, 2)}
+EXACTLY = {
+    "deviceClassName": one("gpu", "gpu", "nic"),
+    "allocationMode": one(None, "All", "ExactCount"),
+    "count": one(None, None, 2),
+}
 DEVICES = {
     "requests": many(
         (1, 2), one({"exactly": EXACTLY}, {"firstAvailable": many((1, 2), {**EXACTLY, "name": one("s", "t")})}), "name"
     )
 }
-WORKLOAD = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+WORKLOAD: Object = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
 OBJECTS = {
     f"{NS}/services": {"spec": SERVICE},
     f"{NS}/configmaps": {},
@@ -85,8 +132,12 @@ OBJECTS = {
     f"{NS}/serviceaccounts": {},
     f"{NS}/replicationcontrollers": {"spec": {"selector": {"a": "b"}, "template": WORKLOAD}},
     f"{NS}/persistentvolumeclaims": {"spec": CLAIM},
-    "/apis/apps/v1/namespaces/$NS/deployments": {"spec": {"selector": {"matchLabels": {"a": "b"}}, "template": WORKLOAD}},
-    "/apis/batch/v1/namespaces/$NS/jobs": {"spec": {"template": {"spec": WORKLOAD["spec"] | {"restartPolicy": "Never"}}}},
+    "/apis/apps/v1/namespaces/$NS/deployments": {
+        "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": WORKLOAD}
+    },
+    "/apis/batch/v1/namespaces/$NS/jobs": {
+        "spec": {"template": {"spec": WORKLOAD["spec"] | {"restartPolicy": "Never"}}}
+    },
     "/apis/rbac.authorization.k8s.io/v1/namespaces/$NS/roles": {"rules": []},
     "/apis/resource.k8s.io/v1/namespaces/$NS/resourceclaims": {"spec": {"devices": DEVICES}},
     "/apis/coordination.k8s.io/v1/namespaces/$NS/leases": {},
@@ -131,19 +182,29 @@ def quota(draw: random.Random, name: str, names: dict[str, tuple[str, ...]], *, 
         if draw.random() < 0.5:
             spec["scopes"] = scopes
         else:
-            terms = [{"scopeName": scope, "operator": "Exists"} for scope in scopes]
+            terms: list[Object] = [{"scopeName": scope, "operator": "Exists"} for scope in scopes]
             if scopes[0] == "PriorityClass":
                 values = draw.choice((["system-cluster-critical"], ["system-node-critical", "x"]))
-                terms[0] |= draw.choice(({}, {"operator": draw.choice(("In", "NotIn")), "values": values}, {"operator": "DoesNotExist"}))
+                narrowed: tuple[Object, ...] = (
+                    {},
+                    {"operator": draw.choice(("In", "NotIn")), "values": values},
+                    {"operator": "DoesNotExist"},
+                )
+                terms[0] |= draw.choice(narrowed)
             spec["scopeSelector"] = {"matchExpressions": terms}
-    used = {key: "0" for key in spec["hard"]}
+    used = dict.fromkeys(spec["hard"], "0")
     if "resourcequotas" in used:
         used["resourcequotas"] = "1"
     if "count/serviceaccounts" in used:
         used["count/serviceaccounts"] = "1"
     return [
         {"do": f"POST {NS}/resourcequotas", "body": {"metadata": {"name": name}, "spec": spec}, "pick": ["spec"]},
-        {"do": f"PATCH {NS}/resourcequotas/{name}/status", "type": "merge", "body": {"status": {"hard": spec["hard"], "used": used}}, "quiet": True},
+        {
+            "do": f"PATCH {NS}/resourcequotas/{name}/status",
+            "type": "merge",
+            "body": {"status": {"hard": spec["hard"], "used": used}},
+            "quiet": True,
+        },
     ]
 
 
@@ -158,7 +219,9 @@ def pods(number: int) -> list[Step]:
         asked.append({"do": f"POST {NS}/pods{dry}", "body": made, "pick": ["metadata/name"]})
         if draw.random() < 0.15:
             change = {"spec": {"activeDeadlineSeconds": 20}}
-            asked.append({"do": f"PATCH {NS}/pods/p{index}", "type": "merge", "body": change, "pick": ["metadata/name"]})
+            asked.append(
+                {"do": f"PATCH {NS}/pods/p{index}", "type": "merge", "body": change, "pick": ["metadata/name"]}
+            )
         if draw.random() < 0.3:
             asked.append({"do": f"GET {NS}/resourcequotas/q0", "pick": ["status"]})
     asked[0] |= {"wait": 1.2}
@@ -191,11 +254,21 @@ BOUNDS = {
 }
 MOST = {"cpu": maybe(one("1", "2")), "memory": maybe(one("1Gi", "2Gi")), "ephemeral-storage": one(None, None, "2Gi")}
 LIMITS = {
-    "Container": {"min": maybe(BOUNDS), "max": maybe(MOST), "default": maybe({"cpu": maybe("900m"), "memory": maybe("512Mi")}), "defaultRequest": maybe({"cpu": maybe("500m"), "memory": maybe("256Mi")}), "maxLimitRequestRatio": one(None, None, {"cpu": one("2", "4", "3")})},
-    "Pod": {"min": maybe(BOUNDS), "max": maybe({"cpu": maybe("3"), "memory": maybe("3Gi")}), "maxLimitRequestRatio": one(None, None, {"memory": "2"})},
+    "Container": {
+        "min": maybe(BOUNDS),
+        "max": maybe(MOST),
+        "default": maybe({"cpu": maybe("900m"), "memory": maybe("512Mi")}),
+        "defaultRequest": maybe({"cpu": maybe("500m"), "memory": maybe("256Mi")}),
+        "maxLimitRequestRatio": one(None, None, {"cpu": one("2", "4", "3")}),
+    },
+    "Pod": {
+        "min": maybe(BOUNDS),
+        "max": maybe({"cpu": maybe("3"), "memory": maybe("3Gi")}),
+        "maxLimitRequestRatio": one(None, None, {"memory": "2"}),
+    },
     "PersistentVolumeClaim": {"min": maybe({"storage": "1Gi"}), "max": maybe({"storage": one("1Gi", "3Gi")})},
     "example.com/other": {"max": {"storage": "1Gi"}},
-}  # fmt: skip
+}
 
 
 def limits(number: int) -> list[Step]:
@@ -205,13 +278,17 @@ def limits(number: int) -> list[Step]:
     # With several, which one is asked first is chance on a real server.
     for name in ("one",):
         spec = {"limits": [{"type": kind, **cleaned(drawn(draw, LIMITS[kind]))} for kind in kinds]}  # type: ignore[dict-item]
-        steps.append({"do": f"POST {NS}/limitranges", "body": {"metadata": {"name": name}, "spec": spec}, "pick": ["spec"]})
+        steps.append(
+            {"do": f"POST {NS}/limitranges", "body": {"metadata": {"name": name}, "spec": spec}, "pick": ["spec"]}
+        )
     asked: list[Step] = []
     pick = ["metadata/annotations", "spec/containers/*/resources", "spec/initContainers/*/resources", "status/qosClass"]
     for index in range(16):
         if draw.random() < 0.2:
             made = body(draw, f"c{index}", {"spec": CLAIM})
-            asked.append({"do": f"POST {NS}/persistentvolumeclaims?dryRun=All", "body": made, "pick": ["spec/resources"]})
+            asked.append(
+                {"do": f"POST {NS}/persistentvolumeclaims?dryRun=All", "body": made, "pick": ["spec/resources"]}
+            )
             continue
         # What a pod says as a whole is held against its containers in an order that is chance there.
         made = body(draw, f"p{index}", {"spec": {**POD, "resources": None}})

@@ -14,40 +14,129 @@ PARTIAL = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
 PARTIAL_LIST = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 ACCEPTS = ("application/json", "application/json", TABLE, PARTIAL_LIST, PROTOBUF, f"{TABLE},application/json")
-LABELS = {"app": ("web", "db", "job"), "tier": ("front", "back"), "size": ("1", "5", "20", "x"), "a.example.com/b": ("", "v")}
+LABELS = {
+    "app": ("web", "db", "job"),
+    "tier": ("front", "back"),
+    "size": ("1", "5", "20", "x"),
+    "a.example.com/b": ("", "v"),
+}
 SELECTORS = (
-    "app=web", "app==db", "app!=web", "app in (web,db)", "app notin (web)", "app", "!tier", "tier=front,app=web",
-    "size>4", "size<6", "size>1,size<20", "size in (1)", "a.example.com/b", "a.example.com/b=", "app in (web),!tier",
-    "app=none", "", "app in (web, db),tier notin (back)", "size>x", "size in ()", " app = web ", "app in (web,)",
-    "notin in (in)", "app notin (web,db),size",
-)  # fmt: skip
+    "app=web",
+    "app==db",
+    "app!=web",
+    "app in (web,db)",
+    "app notin (web)",
+    "app",
+    "!tier",
+    "tier=front,app=web",
+    "size>4",
+    "size<6",
+    "size>1,size<20",
+    "size in (1)",
+    "a.example.com/b",
+    "a.example.com/b=",
+    "app in (web),!tier",
+    "app=none",
+    "",
+    "app in (web, db),tier notin (back)",
+    "size>x",
+    "size in ()",
+    " app = web ",
+    "app in (web,)",
+    "notin in (in)",
+    "app notin (web,db),size",
+)
 BAD_SELECTORS = (
-    "app in (web", "=web", "app in web", "app>", "!", "app=web,,tier", "app=a b", "-app", "app=" + "v" * 64, "/a=b",
-    "app in (web) tier", "size>1.5", "a/b/c=d", "(", "app in ((web))", "app=!web", "app===web", ",",
-)  # fmt: skip
+    "app in (web",
+    "=web",
+    "app in web",
+    "app>",
+    "!",
+    "app=web,,tier",
+    "app=a b",
+    "-app",
+    "app=" + "v" * 64,
+    "/a=b",
+    "app in (web) tier",
+    "size>1.5",
+    "a/b/c=d",
+    "(",
+    "app in ((web))",
+    "app=!web",
+    "app===web",
+    ",",
+)
 FIELDS: dict[str, tuple[str, ...]] = {
     "pods": (
-        "metadata.name=p1", "metadata.name!=p1", "metadata.namespace=$NS", "spec.nodeName=node-1", "spec.nodeName=",
-        "spec.restartPolicy=Never", "spec.schedulerName=default-scheduler", "spec.serviceAccountName=default",
-        "spec.hostNetwork=true", "spec.hostNetwork=false", "status.phase=Running", "status.phase!=Pending",
-        "status.podIP=10.1.0.1", "status.podIPs=10.1.0.1", "status.nominatedNodeName=node-2", "spec.nodeName!=node-1",
-        "status.phase=Running,spec.nodeName=node-1", "metadata.name==p2",
+        "metadata.name=p1",
+        "metadata.name!=p1",
+        "metadata.namespace=$NS",
+        "spec.nodeName=node-1",
+        "spec.nodeName=",
+        "spec.restartPolicy=Never",
+        "spec.schedulerName=default-scheduler",
+        "spec.serviceAccountName=default",
+        "spec.hostNetwork=true",
+        "spec.hostNetwork=false",
+        "status.phase=Running",
+        "status.phase!=Pending",
+        "status.podIP=10.1.0.1",
+        "status.podIPs=10.1.0.1",
+        "status.nominatedNodeName=node-2",
+        "spec.nodeName!=node-1",
+        "status.phase=Running,spec.nodeName=node-1",
+        "metadata.name==p2",
     ),
     "events": (
-        "involvedObject.kind=Pod", "involvedObject.name=p1", "involvedObject.namespace=$NS", "involvedObject.uid=u",
-        "involvedObject.apiVersion=v1", "involvedObject.resourceVersion=5", "involvedObject.fieldPath=spec", "reason=Killing",
-        "source=kubelet", "type=Warning", "reportingComponent=kubelet", "reason!=Killing,type=Normal", "reportingComponent=other",
+        "involvedObject.kind=Pod",
+        "involvedObject.name=p1",
+        "involvedObject.namespace=$NS",
+        "involvedObject.uid=u",
+        "involvedObject.apiVersion=v1",
+        "involvedObject.resourceVersion=5",
+        "involvedObject.fieldPath=spec",
+        "reason=Killing",
+        "source=kubelet",
+        "type=Warning",
+        "reportingComponent=kubelet",
+        "reason!=Killing,type=Normal",
+        "reportingComponent=other",
     ),
     "secrets": ("type=Opaque", "type=kubernetes.io/tls", "type!=Opaque", "metadata.name=s1"),
-    "services": ("spec.clusterIP=None", "spec.type=ClusterIP", "spec.type=ExternalName", "metadata.name=v1", "spec.type!=NodePort"),
+    "services": (
+        "spec.clusterIP=None",
+        "spec.type=ClusterIP",
+        "spec.type=ExternalName",
+        "metadata.name=v1",
+        "spec.type!=NodePort",
+    ),
     "replicationcontrollers": ("status.replicas=0", "status.replicas!=0", "metadata.name=r1"),
-    "configmaps": ("metadata.name=c1", "metadata.namespace=$NS", "metadata.namespace=default", "metadata.name=c1,metadata.name=c2"),
-}  # fmt: skip
-BAD_FIELDS = ("spec.x=y", "metadata.labels=x", "metadata.name", "status.phase", "metadata.name>1", "=x", "metadata.name in (a)", "a=b=c", "metadata.name=a\\,b", "metadata.name=a\\b", "spec.nodeName=x,", "metadata.uid=x", "data=x")
+    "configmaps": (
+        "metadata.name=c1",
+        "metadata.namespace=$NS",
+        "metadata.namespace=default",
+        "metadata.name=c1,metadata.name=c2",
+    ),
+}
+BAD_FIELDS = (
+    "spec.x=y",
+    "metadata.labels=x",
+    "metadata.name",
+    "status.phase",
+    "metadata.name>1",
+    "=x",
+    "metadata.name in (a)",
+    "a=b=c",
+    "metadata.name=a\\,b",
+    "metadata.name=a\\b",
+    "spec.nodeName=x,",
+    "metadata.uid=x",
+    "data=x",
+)
 
 
 def made(kind: str, body: Object, index: int, **more: str) -> Step:
-    return {"do": f"POST {NS}/{kind}", "body": body, "quiet": True, **({"as": f"o{index}"}), **more}
+    return {"do": f"POST {NS}/{kind}", "body": body, "quiet": True, "as": f"o{index}", **more}
 
 
 def labels(draw: random.Random) -> Object:
@@ -56,7 +145,14 @@ def labels(draw: random.Random) -> Object:
 
 def objects(draw: random.Random, kind: str, count: int) -> list[Step]:
     steps: list[Step] = []
-    letter = {"pods": "p", "events": "e", "secrets": "s", "services": "v", "replicationcontrollers": "r", "configmaps": "c"}[kind]
+    letter = {
+        "pods": "p",
+        "events": "e",
+        "secrets": "s",
+        "services": "v",
+        "replicationcontrollers": "r",
+        "configmaps": "c",
+    }[kind]
     for index in range(count):
         name = f"{letter}{index}"
         body: Object = {"metadata": {"name": name, "labels": {"story": "$NS", **labels(draw)}}}
@@ -65,24 +161,50 @@ def objects(draw: random.Random, kind: str, count: int) -> list[Step]:
         elif kind == "events":
             about = {"kind": draw.choice(("Pod", "Node")), "name": draw.choice(("p1", "p2")), "namespace": "$NS"}
             about |= draw.choice(({}, {"uid": "u", "apiVersion": "v1"}, {"resourceVersion": "5", "fieldPath": "spec"}))
-            body |= {"involvedObject": about, "reason": draw.choice(("Killing", "Started")), "type": draw.choice(("Normal", "Warning")), "message": "m"}
-            body |= draw.choice(({"source": {"component": "kubelet"}}, {"reportingComponent": "other", "reportingInstance": "i"}, {}))
+            body |= {
+                "involvedObject": about,
+                "reason": draw.choice(("Killing", "Started")),
+                "type": draw.choice(("Normal", "Warning")),
+                "message": "m",
+            }
+            body |= draw.choice(
+                ({"source": {"component": "kubelet"}}, {"reportingComponent": "other", "reportingInstance": "i"}, {})
+            )
         elif kind == "secrets":
-            body |= draw.choice(({}, {"type": "kubernetes.io/tls", "data": {"tls.crt": "", "tls.key": ""}}, {"type": "own/x"}))
+            body |= draw.choice(
+                ({}, {"type": "kubernetes.io/tls", "data": {"tls.crt": "", "tls.key": ""}}, {"type": "own/x"})
+            )
         elif kind == "services":
-            body["spec"] = draw.choice(({"ports": [{"port": 80}]}, {"clusterIP": "None"}, {"type": "ExternalName", "externalName": "a.b"}))
+            body["spec"] = draw.choice(
+                ({"ports": [{"port": 80}]}, {"clusterIP": "None"}, {"type": "ExternalName", "externalName": "a.b"})
+            )
         elif kind == "replicationcontrollers":
-            body["spec"] = {"replicas": draw.choice((0, 2)), "selector": {"a": "b"}, "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}}
+            body["spec"] = {
+                "replicas": draw.choice((0, 2)),
+                "selector": {"a": "b"},
+                "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}},
+            }
         else:
             body["data"] = {"k": str(index)}
         steps.append(made(kind, body, index))
         if kind == "pods" and draw.random() < 0.7:
             address = f"10.1.0.{draw.randrange(1, 4)}"
             status: Object = {"phase": draw.choice(("Running", "Succeeded", "Failed"))}
-            status |= draw.choice(({}, {"podIP": address, "podIPs": [{"ip": address}]}, {"nominatedNodeName": "node-2"}))
-            steps.append({"do": f"PATCH {NS}/pods/{name}/status", "type": "merge", "body": {"status": status}, "quiet": True})
+            status |= draw.choice(
+                ({}, {"podIP": address, "podIPs": [{"ip": address}]}, {"nominatedNodeName": "node-2"})
+            )
+            steps.append(
+                {"do": f"PATCH {NS}/pods/{name}/status", "type": "merge", "body": {"status": status}, "quiet": True}
+            )
         if kind == "replicationcontrollers" and draw.random() < 0.5:
-            steps.append({"do": f"PATCH {NS}/{kind}/{name}/status", "type": "merge", "body": {"status": {"replicas": 2}}, "quiet": True})
+            steps.append(
+                {
+                    "do": f"PATCH {NS}/{kind}/{name}/status",
+                    "type": "merge",
+                    "body": {"status": {"replicas": 2}},
+                    "quiet": True,
+                }
+            )
     return steps
 
 
@@ -117,7 +239,9 @@ def lists(kind: str, number: int) -> list[Step]:
         if draw.random() < 0.35:
             parameters["limit"] = draw.choice((0, 1, 2, 3, 500))
         if draw.random() < 0.3:
-            parameters["resourceVersion"] = draw.choice(("0", "${o1/metadata/resourceVersion}", f"${{o{count - 1}/metadata/resourceVersion}}"))
+            parameters["resourceVersion"] = draw.choice(
+                ("0", "${o1/metadata/resourceVersion}", f"${{o{count - 1}/metadata/resourceVersion}}")
+            )
             if draw.random() < 0.6:
                 parameters["resourceVersionMatch"] = draw.choice(("Exact", "NotOlderThan"))
         if draw.random() < 0.1:
@@ -131,19 +255,40 @@ def lists(kind: str, number: int) -> list[Step]:
     return [*steps, *asked]
 
 
+# Of no object, of revision 0, of another version, and of no name.
+BAD_TOKENS = (
+    "x",
+    "e30",
+    "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MCwic3RhcnQiOiJ4In0",
+    "eyJ2IjoieCIsInJ2IjozLCJzdGFydCI6IngifQ",
+    "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6NSwic3RhcnQiOiIifQ",
+)
+
+
 def pages(number: int) -> list[Step]:
     """Pages of a list that changes between them."""
     draw = random.Random(f"pages {number}")
     steps = objects(draw, "configmaps", 9)
-    selector = draw.choice(({}, {}, {"labelSelector": "app"}, {"labelSelector": "app in (web,db)"}, {"fieldSelector": "metadata.name!=c3"}))
+    selector = draw.choice(
+        ({}, {}, {"labelSelector": "app"}, {"labelSelector": "app in (web,db)"}, {"fieldSelector": "metadata.name!=c3"})
+    )
     limit = draw.choice((1, 2, 3, 4))
     base: Object = {"limit": limit, **selector}
-    first: Object = draw.choice(({}, {"resourceVersion": "0"}, {"resourceVersion": "${o8/metadata/resourceVersion}", "resourceVersionMatch": "Exact"}, {"resourceVersion": "${o8/metadata/resourceVersion}"}))
+    first: Object = draw.choice(
+        (
+            {},
+            {"resourceVersion": "0"},
+            {"resourceVersion": "${o8/metadata/resourceVersion}", "resourceVersionMatch": "Exact"},
+            {"resourceVersion": "${o8/metadata/resourceVersion}"},
+        )
+    )
     accept = draw.choice(ACCEPTS)
     where = draw.choice((f"{NS}/configmaps", f"{NS}/configmaps", "/api/v1/configmaps"))
     if where == "/api/v1/configmaps":
         base["labelSelector"] = "story=$NS"
-    steps.append({"do": f"GET {where}{query(**base, **first)}", "as": "page0", "headers": {"Accept": accept}, "wait": 0.4})
+    steps.append(
+        {"do": f"GET {where}{query(**base, **first)}", "as": "page0", "headers": {"Accept": accept}, "wait": 0.4}
+    )
     for index in range(6):
         if draw.random() < 0.6:
             steps.append(change(draw))
@@ -157,7 +302,7 @@ def pages(number: int) -> list[Step]:
         more["continue"] = f"${{page{index}/metadata/continue}}"
         steps.append({"do": f"GET {where}{query(**more)}", "as": f"page{index + 1}", "headers": {"Accept": accept}})
     steps.append({"do": f"GET {NS}/configmaps"})
-    steps.append({"do": f"GET {NS}/configmaps{query(limit=2, **{'continue': draw.choice(('x', 'e30', 'eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MCwic3RhcnQiOiJ4In0', 'eyJ2IjoieCIsInJ2IjozLCJzdGFydCI6IngifQ', 'eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6NSwic3RhcnQiOiIifQ'))})}"})
+    steps.append({"do": f"GET {NS}/configmaps{query(limit=2, **{'continue': draw.choice(BAD_TOKENS)})}"})
     return steps
 
 
@@ -167,9 +312,15 @@ def change(draw: random.Random) -> Step:
     if way == 0:
         return {"do": f"DELETE {NS}/configmaps/{name}"}
     if way == 1:
-        body: Object = {"metadata": {"labels": {"app": draw.choice(("web", "db", None))}}, "data": {"x": draw.choice("abc")}}
+        body: Object = {
+            "metadata": {"labels": {"app": draw.choice(("web", "db", None))}},
+            "data": {"x": draw.choice("abc")},
+        }
         return {"do": f"PATCH {NS}/configmaps/{name}", "type": "merge", "body": body}
-    return {"do": f"POST {NS}/configmaps", "body": {"metadata": {"name": f"{name}x", "labels": {"story": "$NS", "app": "web"}}}}
+    return {
+        "do": f"POST {NS}/configmaps",
+        "body": {"metadata": {"name": f"{name}x", "labels": {"story": "$NS", "app": "web"}}},
+    }
 
 
 PARAMETERS: dict[str, tuple[str, ...]] = {
@@ -211,6 +362,10 @@ def parameters(number: int) -> list[Step]:
 
 
 def stories() -> dict[str, list[Step]]:
-    found = {f"lists-{kind}-{number}": lists(kind, number) for kind in sorted(FIELDS) for number in range(2 if kind != "pods" else 4)}
+    found = {
+        f"lists-{kind}-{number}": lists(kind, number)
+        for kind in sorted(FIELDS)
+        for number in range(2 if kind != "pods" else 4)
+    }
     found |= {f"pages-{number}": pages(number) for number in range(16)}
     return found | {f"parameters-{number}": parameters(number) for number in range(5)}

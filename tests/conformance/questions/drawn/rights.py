@@ -15,12 +15,37 @@ GROUP = "rbac.authorization.k8s.io"
 NAMES = ("one", "two", "three")
 VERBS = ("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "use", "*")
 RESOURCES = (
-    ("", "pods"), ("", "pods/log"), ("", "pods/status"), ("", "pods/*"), ("", "*"), ("", "*/status"), ("", "secrets"),
-    ("apps", "deployments"), ("apps", "deployments/scale"), ("apps", "*"), ("apps", "*/scale"), ("*", "*"),
-    ("*", "pods"), ("batch", "jobs"), ("example.com", "lions"), ("", "nodes"), ("", "namespaces"),
-)  # fmt: skip
+    ("", "pods"),
+    ("", "pods/log"),
+    ("", "pods/status"),
+    ("", "pods/*"),
+    ("", "*"),
+    ("", "*/status"),
+    ("", "secrets"),
+    ("apps", "deployments"),
+    ("apps", "deployments/scale"),
+    ("apps", "*"),
+    ("apps", "*/scale"),
+    ("*", "*"),
+    ("*", "pods"),
+    ("batch", "jobs"),
+    ("example.com", "lions"),
+    ("", "nodes"),
+    ("", "namespaces"),
+)
 URLS = ("/healthz", "/healthz/*", "/metrics", "/openapi/v2", "/api", "/apis*", "*", "/logs/", "/x/*/y")
-ASKED_URLS = ("/healthz", "/healthz/ping", "/healthzz", "/metrics", "/openapi/v2", "/api", "/apis/apps", "/x/a/y", "/logs/", "/")
+ASKED_URLS = (
+    "/healthz",
+    "/healthz/ping",
+    "/healthzz",
+    "/metrics",
+    "/openapi/v2",
+    "/api",
+    "/apis/apps",
+    "/x/a/y",
+    "/logs/",
+    "/",
+)
 USERS = ("ann", "ben", "cat", "dan", "eve", "fay")
 GROUPS = ("readers", "writers", "keepers", "system:authenticated", "system:serviceaccounts", "system:unauthenticated")
 
@@ -63,9 +88,17 @@ def attributes(draw: random.Random) -> Object:
         verb = draw.choice(("get", "post", "head", "put", "patch"))
         return {"nonResourceAttributes": {"path": draw.choice(ASKED_URLS), "verb": verb}}
     group, _, resource = draw.choice(
-        (("", "", "pods"), ("", "", "secrets"), ("apps", "", "deployments"), ("batch", "", "jobs"), ("", "", "nodes"),
-         ("example.com", "", "lions"), ("", "", "namespaces"), ("", "", "configmaps"))
-    )  # fmt: skip
+        (
+            ("", "", "pods"),
+            ("", "", "secrets"),
+            ("apps", "", "deployments"),
+            ("batch", "", "jobs"),
+            ("", "", "nodes"),
+            ("example.com", "", "lions"),
+            ("", "", "namespaces"),
+            ("", "", "configmaps"),
+        )
+    )
     found: Object = {"verb": draw.choice(VERBS), "resource": resource}
     if group:
         found["group"] = group
@@ -83,7 +116,12 @@ def review(draw: random.Random) -> Step:
     way = draw.random()
     who = draw.choice(sorted(PEOPLE)[:6] if way < 0.25 else USERS)
     if way < 0.25:
-        return {"do": f"POST {REVIEWS}/selfsubjectaccessreviews", "body": {"spec": asked}, "by": who, "pick": ["status"]}
+        return {
+            "do": f"POST {REVIEWS}/selfsubjectaccessreviews",
+            "body": {"spec": asked},
+            "by": who,
+            "pick": ["status"],
+        }
     spec: Object = {"user": who, **asked}
     if draw.random() < 0.4:
         spec["groups"] = draw.sample(GROUPS, draw.choice((1, 2)))
@@ -92,7 +130,7 @@ def review(draw: random.Random) -> Step:
     if draw.random() < 0.1:
         spec |= {"uid": "u", "extra": {"a": ["b"]}}
     if way < 0.4:
-        where = f"namespaces/$NS/localsubjectaccessreviews"
+        where = "namespaces/$NS/localsubjectaccessreviews"
     else:
         where = "subjectaccessreviews"
     return {"do": f"POST {REVIEWS}/{where}", "body": {"spec": spec}, "pick": ["status", "metadata"]}
@@ -101,10 +139,15 @@ def review(draw: random.Random) -> Step:
 def request(draw: random.Random) -> Step:
     """One that is only looked at from outside: most find nothing, and say who may not look."""
     name = draw.choice((*NAMES, ""))
-    target = draw.choice((
-        "/api/v1/namespaces/$NS/pods", "/api/v1/namespaces/$NS/secrets", "/apis/apps/v1/namespaces/$NS/deployments",
-        "/apis/batch/v1/namespaces/$NS/jobs", "/api/v1/namespaces/default/pods",
-    ))  # fmt: skip
+    target = draw.choice(
+        (
+            "/api/v1/namespaces/$NS/pods",
+            "/api/v1/namespaces/$NS/secrets",
+            "/apis/apps/v1/namespaces/$NS/deployments",
+            "/apis/batch/v1/namespaces/$NS/jobs",
+            "/api/v1/namespaces/default/pods",
+        )
+    )
     path = f"{target}/{name}" if name else target
     if name and draw.random() < 0.3:
         path += draw.choice(("/status", "/scale", "/log"))
@@ -131,7 +174,9 @@ def matrix(number: int) -> list[Step]:
         rules = [rule(draw) for _ in range(draw.choice((1, 2)))]
         if draw.random() < 0.7:
             rules.append(url_rule(draw))
-        steps.append({"do": f"POST {RBAC}/clusterroles", "body": {"metadata": {"name": name}, "rules": rules}, "quiet": True})
+        steps.append(
+            {"do": f"POST {RBAC}/clusterroles", "body": {"metadata": {"name": name}, "rules": rules}, "quiet": True}
+        )
         made = binding(draw, f"{name}-bound", {"kind": "ClusterRole", "name": name}, cluster=draw.random() < 0.5)
         steps.append(made | {"quiet": True})
     missing = {"kind": "ClusterRole", "name": "nowhere"}
@@ -173,8 +218,14 @@ def odd_reviews() -> list[Step]:
         ("namespaces/$NS/localsubjectaccessreviews", {"spec": {"user": "ann", **attributes}}),
         ("namespaces/$NS/localsubjectaccessreviews", {"spec": {"user": "ann", **path}}),
         ("namespaces/default/localsubjectaccessreviews", {"spec": {"user": "ann", **attributes}}),
-        ("namespaces/$NS/localsubjectaccessreviews", {"metadata": {"namespace": "other"}, "spec": {"user": "ann", **attributes}}),
-        ("namespaces/$NS/localsubjectaccessreviews", {"metadata": {"namespace": "$NS"}, "spec": {"user": "ann", **attributes}}),
+        (
+            "namespaces/$NS/localsubjectaccessreviews",
+            {"metadata": {"namespace": "other"}, "spec": {"user": "ann", **attributes}},
+        ),
+        (
+            "namespaces/$NS/localsubjectaccessreviews",
+            {"metadata": {"namespace": "$NS"}, "spec": {"user": "ann", **attributes}},
+        ),
         ("selfsubjectrulesreviews", {}),
         ("selfsubjectrulesreviews", {"spec": {"namespace": ""}}),
         ("selfsubjectrulesreviews", {"spec": {"namespace": "nowhere"}}),
@@ -183,7 +234,7 @@ def odd_reviews() -> list[Step]:
     for where, body in bodies:
         for by in ("ann", "administrator") if "rules" not in where else ("ann",):
             steps.append({"do": f"POST {REVIEWS}/{where}", "body": body, "by": by})
-    for selector in (
+    selectors: tuple[Object, ...] = (
         {"fieldSelector": {"rawSelector": "spec.nodeName=n"}},
         {"fieldSelector": {"requirements": [{"key": "spec.nodeName", "operator": "In", "values": ["n"]}]}},
         {"labelSelector": {"requirements": [{"key": "a", "operator": "Exists"}]}},
@@ -193,7 +244,8 @@ def odd_reviews() -> list[Step]:
         {"fieldSelector": {"requirements": []}},
         {"fieldSelector": {"requirements": [{"key": "", "operator": "In", "values": ["n"]}]}},
         {"fieldSelector": {"requirements": [{"key": "x", "operator": "Gt", "values": ["n"]}]}},
-    ):
+    )
+    for selector in selectors:
         spec = {"resourceAttributes": attributes["resourceAttributes"] | selector}
         steps.append({"do": f"POST {REVIEWS}/selfsubjectaccessreviews", "body": {"spec": spec}})
     for method in ("GET", "PUT", "DELETE", "PATCH"):

@@ -31,7 +31,11 @@ METRICS = one(
     {"type": "External", "external": {"metric": {"name": "e"}, "target": METRIC_VALUE}},
     {
         "type": "Object",
-        "object": {"metric": {"name": "o"}, "describedObject": {"kind": "Service", "name": "s"}, "target": METRIC_VALUE},
+        "object": {
+            "metric": {"name": "o"},
+            "describedObject": {"kind": "Service", "name": "s"},
+            "target": METRIC_VALUE,
+        },
     },
 )
 CURRENT = {"averageUtilization": maybe(40), "averageValue": maybe("80m"), "value": maybe("3")}
@@ -40,7 +44,10 @@ CURRENTS = one(
     {"type": "ContainerResource", "containerResource": {"name": "cpu", "container": "c", "current": CURRENT}},
     {"type": "Pods", "pods": {"metric": {"name": "q"}, "current": CURRENT}},
     {"type": "External", "external": {"metric": {"name": "e"}, "current": CURRENT}},
-    {"type": "Object", "object": {"metric": {"name": "o"}, "describedObject": {"kind": "Service", "name": "s"}, "current": CURRENT}},
+    {
+        "type": "Object",
+        "object": {"metric": {"name": "o"}, "describedObject": {"kind": "Service", "name": "s"}, "current": CURRENT},
+    },
 )
 PORT = {"port": one(80, 443), "protocol": one("TCP", "UDP", "SCTP"), "nodePort": maybe(one(30080, 30081))}
 ADDRESS = {"ip": one("10.1.0.1", "10.1.0.2", "10.1.0.3")}
@@ -54,8 +61,23 @@ CLAIM = {
     "volumeName": maybe("v"),
     "volumeAttributesClassName": maybe("fast"),
 }
-SUBJECTS = many((0, 1, 3), one({"kind": "User", "name": "u"}, {"kind": "Group", "name": "g"}, {"kind": "ServiceAccount", "name": "s", "namespace": "n"}))
-WEBHOOKS = many((0, 1, 2), {"clientConfig": {"url": "https://a.example.com"}, "sideEffects": "None", "admissionReviewVersions": ["v1"], "name": one("a.example.com", "b.example.com")})
+SUBJECTS = many(
+    (0, 1, 3),
+    one(
+        {"kind": "User", "name": "u"},
+        {"kind": "Group", "name": "g"},
+        {"kind": "ServiceAccount", "name": "s", "namespace": "n"},
+    ),
+)
+WEBHOOKS = many(
+    (0, 1, 2),
+    {
+        "clientConfig": {"url": "https://a.example.com"},
+        "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+        "name": one("a.example.com", "b.example.com"),
+    },
+)
 JOB_TEMPLATE = {"spec": {"template": {"spec": {"restartPolicy": "Never", "containers": IMAGES}}}}
 N = "/api/v1/namespaces/$NS"
 APPS = "/apis/apps/v1/namespaces/$NS"
@@ -63,68 +85,212 @@ APPS = "/apis/apps/v1/namespaces/$NS"
 # Paths, and what is made there.
 SHAPES: dict[str, Any] = {
     "/api/v1/nodes": {
-        "metadata": {"labels": one({}, {"node-role.kubernetes.io/control-plane": "", "node-role.kubernetes.io/etcd": ""}, {"kubernetes.io/role": "worker"}, {"node-role.kubernetes.io/": "x"})},
+        "metadata": {
+            "labels": one(
+                {},
+                {"node-role.kubernetes.io/control-plane": "", "node-role.kubernetes.io/etcd": ""},
+                {"kubernetes.io/role": "worker"},
+                {"node-role.kubernetes.io/": "x"},
+            )
+        },
         "spec": {"unschedulable": maybe(True)},
         "status": {
             "conditions": many((0, 1, 2), {"type": one("Ready", "MemoryPressure"), **CONDITION}),
-            "addresses": many((0, 1, 3), one({"type": "InternalIP", "address": "10.2.0.1"}, {"type": "ExternalIP", "address": "1.2.3.4"}, {"type": "Hostname", "address": "h"})),
-            "nodeInfo": {"kubeletVersion": "v1.35.0", "osImage": one("", "Linux"), "kernelVersion": one("", "6.1"), "containerRuntimeVersion": one("", "containerd://2"), **dict.fromkeys(("machineID", "systemUUID", "bootID", "kubeProxyVersion", "operatingSystem", "architecture"), "")},
+            "addresses": many(
+                (0, 1, 3),
+                one(
+                    {"type": "InternalIP", "address": "10.2.0.1"},
+                    {"type": "ExternalIP", "address": "1.2.3.4"},
+                    {"type": "Hostname", "address": "h"},
+                ),
+            ),
+            "nodeInfo": {
+                "kubeletVersion": "v1.35.0",
+                "osImage": one("", "Linux"),
+                "kernelVersion": one("", "6.1"),
+                "containerRuntimeVersion": one("", "containerd://2"),
+                **dict.fromkeys(
+                    ("machineID", "systemUUID", "bootID", "kubeProxyVersion", "operatingSystem", "architecture"), ""
+                ),
+            },
         },
     },
     f"{N}/services": {
-        "spec": {"type": one("ClusterIP", "NodePort", "LoadBalancer", "ExternalName"), "ports": many((1, 1, 2), {**PORT, "nodePort": one(None)}, "name"), "selector": one({"a": "b"}, {"a": "b", "c": "d"}, {}), "externalIPs": one([], ["1.2.3.4", "1.2.3.5"])},
-        "status": {"loadBalancer": {"ingress": one([], [{"ip": "5.6.7.8"}], [{"hostname": "lb.example.com"}, {"ip": "5.6.7.9"}])}},
+        "spec": {
+            "type": one("ClusterIP", "NodePort", "LoadBalancer", "ExternalName"),
+            "ports": many((1, 1, 2), {**PORT, "nodePort": one(None)}, "name"),
+            "selector": one({"a": "b"}, {"a": "b", "c": "d"}, {}),
+            "externalIPs": one([], ["1.2.3.4", "1.2.3.5"]),
+        },
+        "status": {
+            "loadBalancer": {
+                "ingress": one([], [{"ip": "5.6.7.8"}], [{"hostname": "lb.example.com"}, {"ip": "5.6.7.9"}])
+            }
+        },
     },
-    f"{N}/endpoints": {"subsets": many((0, 1, 2), {"addresses": many((1, 2, 4), ADDRESS), "ports": many((0, 1, 2), {"port": one(80, 81)}, "name")})},
-    "/apis/discovery.k8s.io/v1/namespaces/$NS/endpointslices": {"addressType": "IPv4", "endpoints": many((0, 1, 2, 4), {"addresses": many((1, 2), one("10.1.0.1", "10.1.0.2"))}), "ports": many((0, 1, 4), {"port": one(80, 81, 82), "protocol": one("TCP", "UDP")}, "name")},
-    f"{N}/replicationcontrollers": {"spec": {"replicas": COUNT, "selector": one({"a": "b"}, {"a": "b", "c": "d"}), "template": TEMPLATE}, "status": {"replicas": 12, "readyReplicas": COUNT}},
-    f"{APPS}/replicasets": {"spec": {"replicas": COUNT, "selector": SELECTOR, "template": TEMPLATE}, "status": {"replicas": 12, "readyReplicas": COUNT, "availableReplicas": 0}},
-    f"{APPS}/deployments": {"spec": {"replicas": COUNT, "selector": SELECTOR, "template": TEMPLATE}, "status": {"replicas": 12, "readyReplicas": 12, "updatedReplicas": COUNT, "availableReplicas": COUNT}},
-    f"{APPS}/statefulsets": {"spec": {"replicas": COUNT, "selector": SELECTOR, "template": TEMPLATE, "serviceName": "s"}, "status": {"replicas": 12, "readyReplicas": COUNT}},
-    f"{APPS}/daemonsets": {"spec": {"selector": SELECTOR, "template": {**TEMPLATE, "spec": {"containers": IMAGES, "nodeSelector": one({}, {"a": "b", "c": "d"})}}}, "status": {"desiredNumberScheduled": COUNT, "currentNumberScheduled": COUNT, "numberReady": COUNT, "updatedNumberScheduled": COUNT, "numberAvailable": COUNT, "numberMisscheduled": 0}},
-    f"{APPS}/controllerrevisions": {"revision": one(1, 7), "data": {}, "metadata": {"ownerReferences": one([], [{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "s", "uid": "u", "controller": one(True, False)}])}},
+    f"{N}/endpoints": {
+        "subsets": many(
+            (0, 1, 2), {"addresses": many((1, 2, 4), ADDRESS), "ports": many((0, 1, 2), {"port": one(80, 81)}, "name")}
+        )
+    },
+    "/apis/discovery.k8s.io/v1/namespaces/$NS/endpointslices": {
+        "addressType": "IPv4",
+        "endpoints": many((0, 1, 2, 4), {"addresses": many((1, 2), one("10.1.0.1", "10.1.0.2"))}),
+        "ports": many((0, 1, 4), {"port": one(80, 81, 82), "protocol": one("TCP", "UDP")}, "name"),
+    },
+    f"{N}/replicationcontrollers": {
+        "spec": {"replicas": COUNT, "selector": one({"a": "b"}, {"a": "b", "c": "d"}), "template": TEMPLATE},
+        "status": {"replicas": 12, "readyReplicas": COUNT},
+    },
+    f"{APPS}/replicasets": {
+        "spec": {"replicas": COUNT, "selector": SELECTOR, "template": TEMPLATE},
+        "status": {"replicas": 12, "readyReplicas": COUNT, "availableReplicas": 0},
+    },
+    f"{APPS}/deployments": {
+        "spec": {"replicas": COUNT, "selector": SELECTOR, "template": TEMPLATE},
+        "status": {"replicas": 12, "readyReplicas": 12, "updatedReplicas": COUNT, "availableReplicas": COUNT},
+    },
+    f"{APPS}/statefulsets": {
+        "spec": {"replicas": COUNT, "selector": SELECTOR, "template": TEMPLATE, "serviceName": "s"},
+        "status": {"replicas": 12, "readyReplicas": COUNT},
+    },
+    f"{APPS}/daemonsets": {
+        "spec": {
+            "selector": SELECTOR,
+            "template": {**TEMPLATE, "spec": {"containers": IMAGES, "nodeSelector": one({}, {"a": "b", "c": "d"})}},
+        },
+        "status": {
+            "desiredNumberScheduled": COUNT,
+            "currentNumberScheduled": COUNT,
+            "numberReady": COUNT,
+            "updatedNumberScheduled": COUNT,
+            "numberAvailable": COUNT,
+            "numberMisscheduled": 0,
+        },
+    },
+    f"{APPS}/controllerrevisions": {
+        "revision": one(1, 7),
+        "data": {},
+        "metadata": {
+            "ownerReferences": one(
+                [],
+                [
+                    {
+                        "apiVersion": "apps/v1",
+                        "kind": "StatefulSet",
+                        "name": "s",
+                        "uid": "u",
+                        "controller": one(True, False),
+                    }
+                ],
+            )
+        },
+    },
     "/apis/batch/v1/namespaces/$NS/jobs": {
-        "spec": {"completions": maybe(one(1, 5)), "parallelism": maybe(one(0, 1, 4)), "suspend": maybe(one(True, False)), "template": JOB_TEMPLATE["spec"]["template"]},
-        "status": one({}, {"startTime": OLDER, "succeeded": one(0, 1), "active": maybe(1)}, {"startTime": OLDER, "completionTime": OLD, "succeeded": 5, "conditions": [{"type": "SuccessCriteriaMet", **CONDITION, "status": "True"}, {"type": "Complete", **CONDITION, "status": "True"}]}, {"startTime": OLDER, "conditions": [{"type": "FailureTarget", **CONDITION, "status": "True"}, {"type": "Failed", **CONDITION, "status": "True"}]}),
+        "spec": {
+            "completions": maybe(one(1, 5)),
+            "parallelism": maybe(one(0, 1, 4)),
+            "suspend": maybe(one(True, False)),
+            "template": JOB_TEMPLATE["spec"]["template"],
+        },
+        "status": one(
+            {},
+            {"startTime": OLDER, "succeeded": one(0, 1), "active": maybe(1)},
+            {
+                "startTime": OLDER,
+                "completionTime": OLD,
+                "succeeded": 5,
+                "conditions": [
+                    {"type": "SuccessCriteriaMet", **CONDITION, "status": "True"},
+                    {"type": "Complete", **CONDITION, "status": "True"},
+                ],
+            },
+            {
+                "startTime": OLDER,
+                "conditions": [
+                    {"type": "FailureTarget", **CONDITION, "status": "True"},
+                    {"type": "Failed", **CONDITION, "status": "True"},
+                ],
+            },
+        ),
     },
-    "/apis/batch/v1/namespaces/$NS/cronjobs": {"spec": {"schedule": one("* * * * *", "@daily"), "timeZone": maybe("Europe/Berlin"), "suspend": maybe(one(True, False)), "jobTemplate": JOB_TEMPLATE}, "status": {"lastScheduleTime": maybe(OLD), "active": one([], [{"name": "j"}], [{"name": "j"}, {"name": "k"}])}},
-    "/apis/autoscaling/v2/namespaces/$NS/horizontalpodautoscalers": {"spec": {"scaleTargetRef": REF, "minReplicas": maybe(one(1, 2)), "maxReplicas": one(3, 10), "metrics": many((0, 1, 2, 4), METRICS)}, "status": {"currentReplicas": one(0, 3), "desiredReplicas": 1, "currentMetrics": many((0, 1, 2, 4), CURRENTS)}},
-    "/apis/policy/v1/namespaces/$NS/poddisruptionbudgets": {"spec": one({"minAvailable": one(1, "50%"), "selector": LABELS}, {"maxUnavailable": one(1, "20%"), "selector": LABELS}, {"selector": LABELS}), "status": {"disruptionsAllowed": one(0, 3), "currentHealthy": 0, "desiredHealthy": 0, "expectedPods": 0}},
-    f"{N}/events": {"involvedObject": {"kind": one("Pod", "Node"), "name": one("p", "q"), "namespace": "$NS", "fieldPath": maybe("spec.containers{c}")}, "type": one("Normal", "Warning"), "reason": one("Killing", "", "Started"), "message": one("m", "two\nlines", " padded "), "source": one({}, {"component": "kubelet", "host": maybe("h")}), "firstTimestamp": maybe(OLDER), "lastTimestamp": maybe(OLD), "eventTime": None, "count": maybe(one(1, 7)), "series": None, "reportingComponent": one("", "r"), "reportingInstance": one("", "ri")},
-    "/apis/events.k8s.io/v1/namespaces/$NS/events": {"regarding": {"kind": "Pod", "name": "p", "namespace": "$NS"}, "type": "Normal", "reason": "Begun", "action": "Act", "note": one("n", ""), "eventTime": "2026-01-05T10:00:00.123456Z", "reportingController": "example.com/c", "reportingInstance": "i", "series": one(None, {"count": 4, "lastObservedTime": "2026-02-05T10:00:00.123456Z"})},
+    "/apis/batch/v1/namespaces/$NS/cronjobs": {
+        "spec": {
+            "schedule": one("* * * * *", "@daily"),
+            "timeZone": maybe("Europe/Berlin"),
+            "suspend": maybe(one(True, False)),
+            "jobTemplate": JOB_TEMPLATE,
+        },
+        "status": {"lastScheduleTime": maybe(OLD), "active": one([], [{"name": "j"}], [{"name": "j"}, {"name": "k"}])},
+    },
+    "/apis/autoscaling/v2/namespaces/$NS/horizontalpodautoscalers": {
+        "spec": {
+            "scaleTargetRef": REF,
+            "minReplicas": maybe(one(1, 2)),
+            "maxReplicas": one(3, 10),
+            "metrics": many((0, 1, 2, 4), METRICS),
+        },
+        "status": {"currentReplicas": one(0, 3), "desiredReplicas": 1, "currentMetrics": many((0, 1, 2, 4), CURRENTS)},
+    },
+    "/apis/policy/v1/namespaces/$NS/poddisruptionbudgets": {
+        "spec": one(
+            {"minAvailable": one(1, "50%"), "selector": LABELS},
+            {"maxUnavailable": one(1, "20%"), "selector": LABELS},
+            {"selector": LABELS},
+        ),
+        "status": {"disruptionsAllowed": one(0, 3), "currentHealthy": 0, "desiredHealthy": 0, "expectedPods": 0},
+    },
+    f"{N}/events": {
+        "involvedObject": {
+            "kind": one("Pod", "Node"),
+            "name": one("p", "q"),
+            "namespace": "$NS",
+            "fieldPath": maybe("spec.containers{c}"),
+        },
+        "type": one("Normal", "Warning"),
+        "reason": one("Killing", "", "Started"),
+        "message": one("m", "two\nlines", " padded "),
+        "source": one({}, {"component": "kubelet", "host": maybe("h")}),
+        "firstTimestamp": maybe(OLDER),
+        "lastTimestamp": maybe(OLD),
+        "eventTime": None,
+        "count": maybe(one(1, 7)),
+        "series": None,
+        "reportingComponent": one("", "r"),
+        "reportingInstance": one("", "ri"),
+    },
+    "/apis/events.k8s.io/v1/namespaces/$NS/events": {
+        "regarding": {"kind": "Pod", "name": "p", "namespace": "$NS"},
+        "type": "Normal",
+        "reason": "Begun",
+        "action": "Act",
+        "note": one("n", ""),
+        "eventTime": "2026-01-05T10:00:00.123456Z",
+        "reportingController": "example.com/c",
+        "reportingInstance": "i",
+        "series": one(None, {"count": 4, "lastObservedTime": "2026-02-05T10:00:00.123456Z"}),
+    },
     f"{N}/secrets": {"type": one("Opaque", "example.com/x"), "data": one({}, {"a": ""}, {"a": "", "b": "eA=="})},
     f"{N}/configmaps": {"data": one({}, {"a": "x"}), "binaryData": one({}, {"b": "eA=="})},
     f"{N}/serviceaccounts": {"secrets": one([], [{"name": "a"}], [{"name": "a"}, {"name": "b"}])},
-    f"{N}/persistentvolumeclaims": {"spec": CLAIM, "status": {"phase": one("Pending", "Bound", "Lost"), "accessModes": one([], ["ReadWriteOnce", "ReadWriteOnce", "ReadOnlyMany"]), "capacity": one({}, {"storage": "5Gi"})}},
-    "/api/v1/persistentvolumes": {"spec": {"capacity": {"storage": one("1Gi", "500M")}, "accessModes": CLAIM["accessModes"], "hostPath": {"path": "/x"}, "persistentVolumeReclaimPolicy": one("Retain", "Delete", "Recycle"), "storageClassName": one("", "gold"), "volumeMode": one("Filesystem", "Block"), "claimRef": one(None, {"namespace": "n", "name": "c"})}, "status": {"phase": one("Available", "Bound", "Released", "Failed"), "reason": maybe("why")}},
-    "/apis/storage.k8s.io/v1/storageclasses": {"provisioner": "p", "reclaimPolicy": maybe(one("Retain", "Delete")), "volumeBindingMode": maybe(one("Immediate", "WaitForFirstConsumer")), "allowVolumeExpansion": maybe(one(True, False)), "metadata": {"annotations": one({}, {"storageclass.kubernetes.io/is-default-class": one("true", "false")})}},
-    "/apis/storage.k8s.io/v1/csidrivers": {"spec": {"attachRequired": maybe(one(True, False)), "podInfoOnMount": maybe(True), "storageCapacity": maybe(True), "requiresRepublish": maybe(True), "volumeLifecycleModes": one([], ["Persistent", "Ephemeral"]), "tokenRequests": one([], [{"audience": "a"}, {"audience": "b"}])}},
-    "/apis/storage.k8s.io/v1/csinodes": {"spec": {"drivers": many((0, 1, 2), {"nodeID": "i"}, "name")}},
-    "/apis/storage.k8s.io/v1/volumeattachments": {"spec": {"attacher": "a", "nodeName": "n", "source": {"persistentVolumeName": "v"}}, "status": {"attached": one(True, False)}},
-    "/apis/storage.k8s.io/v1/volumeattributesclasses": {"driverName": "d", "parameters": {"a": "b"}},
-    "/apis/storage.k8s.io/v1/namespaces/$NS/csistoragecapacities": {"storageClassName": "gold", "capacity": maybe("1Gi"), "maximumVolumeSize": maybe("1Gi")},
-    "/apis/networking.k8s.io/v1/namespaces/$NS/ingresses": {"spec": one({"rules": RULES}, {"defaultBackend": BACKEND}, {"ingressClassName": "nginx", "rules": [*RULES, {"host": "b.example.com"}, {"host": "c.example.com"}, {"host": "d.example.com"}], "tls": [{"hosts": ["a.example.com"]}]}, {"rules": [{"http": RULES[0]["http"]}]}), "status": {"loadBalancer": {"ingress": one([], [{"ip": "5.6.7.8"}, {"hostname": "lb.example.com"}])}}},
-    "/apis/networking.k8s.io/v1/ingressclasses": {"spec": {"controller": "example.com/c", "parameters": one(None, {"kind": "K", "name": "n", "apiGroup": "g.example.com"}, {"kind": "K", "name": "n"})}},
-    "/apis/networking.k8s.io/v1/namespaces/$NS/networkpolicies": {"spec": {"podSelector": one({}, LABELS)}},
-    "/apis/scheduling.k8s.io/v1/priorityclasses": {"value": one(0, -5, 1000), "globalDefault": maybe(False), "preemptionPolicy": maybe("Never")},
-    "/apis/node.k8s.io/v1/runtimeclasses": {"handler": "h"},
-    "/apis/coordination.k8s.io/v1/namespaces/$NS/leases": {"spec": {"holderIdentity": maybe("me")}},
-    "/apis/rbac.authorization.k8s.io/v1/namespaces/$NS/rolebindings": {"roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": one("Role", "ClusterRole"), "name": "r"}, "subjects": SUBJECTS},
-    "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings": {"roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "r"}, "subjects": SUBJECTS},
-    "/apis/rbac.authorization.k8s.io/v1/namespaces/$NS/roles": {"rules": []},
-    "/apis/rbac.authorization.k8s.io/v1/clusterroles": {"rules": []},
-    "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations": {"webhooks": WEBHOOKS},
-    "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations": {"webhooks": WEBHOOKS},
-    "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies": {"spec": {"validations": many((1, 2), {"expression": "true"}), "matchConstraints": {"resourceRules": [{"apiGroups": ["x"], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["y"]}]}, "paramKind": one(None, {"apiVersion": "v1", "kind": "ConfigMap"})}},
-    "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings": {"spec": {"policyName": "p", "validationActions": ["Deny"], "paramRef": one(None, {"name": "c", "namespace": one("n", ""), "parameterNotFoundAction": "Deny"}, {"selector": {}, "parameterNotFoundAction": "Allow"})}},
-    "/apis/resource.k8s.io/v1/deviceclasses": {"spec": {}},
-    "/apis/resource.k8s.io/v1/namespaces/$NS/resourceclaims": {"spec": {}, "status": one({}, {"allocation": {"devices": {}}}, {"allocation": {"devices": {}}, "reservedFor": [{"resource": "pods", "name": "p", "uid": "u"}]})},
-    "/apis/resource.k8s.io/v1/namespaces/$NS/resourceclaimtemplates": {"spec": {"spec": {}}},
-    "/apis/resource.k8s.io/v1/resourceslices": {"spec": {"driver": "d.example.com", "pool": {"name": one("p", "q"), "generation": 1, "resourceSliceCount": 1}, **{"nodeName": "n"}, "devices": []}},
-    "/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations": {"spec": one({"type": "Limited", "limited": {"nominalConcurrencyShares": one(0, 7), "limitResponse": {"type": "Reject"}}}, {"type": "Limited", "limited": {"limitResponse": {"type": "Queue", "queuing": {"queues": 8, "handSize": 2, "queueLengthLimit": 9}}}})},
-    "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas": {"spec": {"priorityLevelConfiguration": {"name": one("catch-all", "none")}, "matchingPrecedence": one(1, 500), "distinguisherMethod": one(None, {"type": "ByUser"}), "rules": []}},
-    f"{N}/resourcequotas": {"spec": {"hard": one({}, {"pods": "3", "requests.cpu": "2", "limits.cpu": "4"})}},
-    f"{N}/limitranges": {"spec": {"limits": []}},
-    f"{N}/podtemplates": {"template": TEMPLATE},
-    "/apis/networking.k8s.io/v1/servicecidrs": {"spec": {"cidrs": one(["10.9.0.0/24"], ["10.9.1.0/24", "fd00:1::/112"])}},
+    f"{N}/persistentvolumeclaims": {
+        "spec": CLAIM,
+        "status": {
+            "phase": one("Pending", "Bound", "Lost"),
+            "accessModes": one([], ["ReadWriteOnce", "ReadWriteOnce", "ReadOnlyMany"]),
+            "capacity": one({}, {"storage": "5Gi"}),
+        },
+    },
+    "/api/v1/persistentvolumes": {
+        "spec": {
+            "capacity": {"storage": one("1Gi", "500M")},
+            "accessModes": CLAIM["accessModes"],
+            "hostPath": {"path": "/x"},
+            "persistentVolumeReclaimPolicy": one("Retain", "Delete", "Recycle"),
+            "storageClassName": one("", "gold"),
+            "volumeMode": one("Filesystem", "Block"),
+            "claimRef": one(None, {"namespace": "n", "name": "c"}),
+        },
+        "status": {"phase": one("Available", "Bound", "Released", "Failed"), "reason": maybe("why")},
+    },
 }

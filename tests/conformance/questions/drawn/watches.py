@@ -18,7 +18,15 @@ from tests.conformance.questions.drawn.reads import (
 )
 from tests.conformance.questions.stories import Step
 
-ACCEPTS = ("application/json", "application/json", "application/json", TABLE, PARTIAL, PROTOBUF, "application/json;stream=watch")
+ACCEPTS = (
+    "application/json",
+    "application/json",
+    "application/json",
+    TABLE,
+    PARTIAL,
+    PROTOBUF,
+    "application/json;stream=watch",
+)
 
 
 def during(draw: random.Random, kind: str, index: int) -> list[Step]:
@@ -32,10 +40,15 @@ def during(draw: random.Random, kind: str, index: int) -> list[Step]:
         if way == 0:
             steps.append({"do": f"DELETE {NS}/pods/{name}?gracePeriodSeconds={draw.choice((0, 5))}"})
         elif way == 1:
-            body: Object = {"metadata": {"labels": {"app": draw.choice(("web", "db", None)), "tier": draw.choice(("back", None))}}}
+            body: Object = {
+                "metadata": {"labels": {"app": draw.choice(("web", "db", None)), "tier": draw.choice(("back", None))}}
+            }
             steps.append({"do": f"PATCH {NS}/pods/{name}", "type": "merge", "body": body})
         elif way == 2:
-            status = {"phase": draw.choice(("Running", "Failed")), "nominatedNodeName": draw.choice(("node-2", "node-3"))}
+            status = {
+                "phase": draw.choice(("Running", "Failed")),
+                "nominatedNodeName": draw.choice(("node-2", "node-3")),
+            }
             steps.append({"do": f"PATCH {NS}/pods/{name}/status", "type": "merge", "body": {"status": status}})
         elif way == 3:
             bind: Object = {"metadata": {"name": name}, "target": {"kind": "Node", "name": "node-1"}}
@@ -60,11 +73,16 @@ def watches(kind: str, number: int) -> list[Step]:
             parameters["fieldSelector"] = draw.choice(FIELDS[kind])
         way = draw.random()
         if way < 0.3:
-            parameters["resourceVersion"] = draw.choice(("${before/metadata/resourceVersion}", "${o1/metadata/resourceVersion}"))
+            parameters["resourceVersion"] = draw.choice(
+                ("${before/metadata/resourceVersion}", "${o1/metadata/resourceVersion}")
+            )
         elif way < 0.5:
             parameters["resourceVersion"] = "0"
         elif way < 0.75:
-            parameters |= {"sendInitialEvents": draw.choice(("true", "true", "false")), "resourceVersionMatch": "NotOlderThan"}
+            parameters |= {
+                "sendInitialEvents": draw.choice(("true", "true", "false")),
+                "resourceVersionMatch": "NotOlderThan",
+            }
             parameters["allowWatchBookmarks"] = "true"
             if draw.random() < 0.6:
                 parameters["resourceVersion"] = draw.choice(("", "0", "${o1/metadata/resourceVersion}"))
@@ -85,13 +103,27 @@ def watches(kind: str, number: int) -> list[Step]:
 
 def refused() -> list[Step]:
     bad = (
-        "resourceVersion=x", "resourceVersionMatch=Exact", "resourceVersionMatch=NotOlderThan", "sendInitialEvents=true",
-        "sendInitialEvents=true&resourceVersionMatch=Exact", "sendInitialEvents=true&resourceVersionMatch=x",
-        "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&limit=1", "labelSelector=a+in", "fieldSelector=a%3Db",
-        "sendInitialEvents=false", "sendInitialEvents=x", "timeoutSeconds=x", "limit=x", "continue=x", "limit=-1",
-        "sendInitialEvents=false&resourceVersionMatch=NotOlderThan", "resourceVersion=5&resourceVersionMatch=Exact",
-        "sendInitialEvents=true&resourceVersionMatch=NotOlderThan", "includeObject=x", "resourceVersionMatch=x&resourceVersion=5",
-    )  # fmt: skip
+        "resourceVersion=x",
+        "resourceVersionMatch=Exact",
+        "resourceVersionMatch=NotOlderThan",
+        "sendInitialEvents=true",
+        "sendInitialEvents=true&resourceVersionMatch=Exact",
+        "sendInitialEvents=true&resourceVersionMatch=x",
+        "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&limit=1",
+        "labelSelector=a+in",
+        "fieldSelector=a%3Db",
+        "sendInitialEvents=false",
+        "sendInitialEvents=x",
+        "timeoutSeconds=x",
+        "limit=x",
+        "continue=x",
+        "limit=-1",
+        "sendInitialEvents=false&resourceVersionMatch=NotOlderThan",
+        "resourceVersion=5&resourceVersionMatch=Exact",
+        "sendInitialEvents=true&resourceVersionMatch=NotOlderThan",
+        "includeObject=x",
+        "resourceVersionMatch=x&resourceVersion=5",
+    )
     steps: list[Step] = []
     for text in bad:
         for accept in ("application/json", TABLE, PROTOBUF, "application/yaml", "text/html"):
@@ -105,5 +137,7 @@ def refused() -> list[Step]:
 
 
 def stories() -> dict[str, list[Step]]:
-    found = {f"watches-{kind}-{number}": watches(kind, number) for kind in ("configmaps", "pods") for number in range(7)}
+    found = {
+        f"watches-{kind}-{number}": watches(kind, number) for kind in ("configmaps", "pods") for number in range(7)
+    }
     return found | {"watches-refused": refused()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
 from mooring.kube.objects import Object
 from tests.conformance.questions.drawn.reads import NS
@@ -14,40 +13,106 @@ MAPS = f"{NS}/configmaps"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/$NS/deployments"
 SCALERS = "/apis/autoscaling/v1/namespaces/$NS/horizontalpodautoscalers"
 CONDITIONS = (
-    "object.metadata.name != 'b'", "request.operation == 'CREATE'", "oldObject == null", "has(object.metadata.labels)", "request.userInfo.username == 'ann'",
-    "object.metadata.labels['none'] == 'x'", "request.kind.kind == 'ConfigMap'", "!has(request.dryRun) || !request.dryRun", "request.name != 'a'",
-    "namespaceObject.metadata.name.startsWith('q')", "authorizer.group('').resource('pods').check('get').allowed()",
-)  # fmt: skip
-SELECTORS: tuple[Object | None, ...] = (None, None, None, {"matchLabels": {"app": "web"}}, {"matchExpressions": [{"key": "app", "operator": "DoesNotExist"}]}, {"matchExpressions": [{"key": "app", "operator": "In", "values": ["web", "db"]}]})
+    "object.metadata.name != 'b'",
+    "request.operation == 'CREATE'",
+    "oldObject == null",
+    "has(object.metadata.labels)",
+    "request.userInfo.username == 'ann'",
+    "object.metadata.labels['none'] == 'x'",
+    "request.kind.kind == 'ConfigMap'",
+    "!has(request.dryRun) || !request.dryRun",
+    "request.name != 'a'",
+    "namespaceObject.metadata.name.startsWith('q')",
+    "authorizer.group('').resource('pods').check('get').allowed()",
+)
+SELECTORS: tuple[Object | None, ...] = (
+    None,
+    None,
+    None,
+    {"matchLabels": {"app": "web"}},
+    {"matchExpressions": [{"key": "app", "operator": "DoesNotExist"}]},
+    {"matchExpressions": [{"key": "app", "operator": "In", "values": ["web", "db"]}]},
+)
 RULES: tuple[Object, ...] = (
     {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"], "operations": ["CREATE", "UPDATE"]},
     {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"], "operations": ["*"]},
     {"apiGroups": [""], "apiVersions": ["*"], "resources": ["*"], "operations": ["CREATE", "UPDATE", "DELETE"]},
     {"apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*/*"], "operations": ["*"], "scope": "Namespaced"},
     {"apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"], "operations": ["DELETE"]},
-    {"apiGroups": ["apps"], "apiVersions": ["v1"], "resources": ["deployments", "deployments/scale"], "operations": ["CREATE", "UPDATE"]},
+    {
+        "apiGroups": ["apps"],
+        "apiVersions": ["v1"],
+        "resources": ["deployments", "deployments/scale"],
+        "operations": ["CREATE", "UPDATE"],
+    },
     {"apiGroups": ["apps"], "apiVersions": ["v1"], "resources": ["deployments/*"], "operations": ["UPDATE"]},
-    {"apiGroups": ["autoscaling"], "apiVersions": ["v2"], "resources": ["horizontalpodautoscalers"], "operations": ["CREATE", "UPDATE"]},
+    {
+        "apiGroups": ["autoscaling"],
+        "apiVersions": ["v2"],
+        "resources": ["horizontalpodautoscalers"],
+        "operations": ["CREATE", "UPDATE"],
+    },
     {"apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"], "operations": ["*"], "scope": "Cluster"},
     {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods/*"], "operations": ["CREATE", "UPDATE"]},
-)  # fmt: skip
+)
 DENIALS: tuple[Object, ...] = (
-    {}, {"message": "no"}, {"reason": "Because"}, {"message": "no", "code": 418}, {"message": "no", "code": 200}, {"code": 503, "reason": "Busy", "message": "later"},
-    {"message": "no", "reason": "Invalid", "code": 422, "details": {"causes": [{"reason": "FieldValueInvalid", "message": "m", "field": "f"}]}}, {"status": "Success", "message": "odd"}, {"message": "no", "metadata": {"continue": "x"}},
-)  # fmt: skip
+    {},
+    {"message": "no"},
+    {"reason": "Because"},
+    {"message": "no", "code": 418},
+    {"message": "no", "code": 200},
+    {"code": 503, "reason": "Busy", "message": "later"},
+    {
+        "message": "no",
+        "reason": "Invalid",
+        "code": 422,
+        "details": {"causes": [{"reason": "FieldValueInvalid", "message": "m", "field": "f"}]},
+    },
+    {"status": "Success", "message": "odd"},
+    {"message": "no", "metadata": {"continue": "x"}},
+)
 PATCHES: tuple[list[Object], ...] = (
-    [{"op": "add", "path": "/metadata/labels", "value": {"app": "web"}}], [{"op": "add", "path": "/metadata/labels", "value": {"late": "yes"}}],
-    [{"op": "add", "path": "/metadata/annotations", "value": {"seen": "yes"}}], [], [{"op": "remove", "path": "/none"}], [{"op": "test", "path": "/kind", "value": "Pod"}],
-    [{"op": "replace", "path": "/kind", "value": "Secret"}], [{"op": "replace", "path": "/metadata/name", "value": "other"}], [{"op": "add", "path": "/metadata/finalizers", "value": ["Bad_/x/y"]}],
-    [{"op": "add", "path": "/unknown", "value": 1}], [{"op": "add", "path": "/metadata/namespace", "value": "other"}], [{"op": "x", "path": "/kind"}], [{"op": "add", "path": "/metadata/labels", "value": 5}],
-    [{"op": "replace", "path": "", "value": []}], [{"op": "add", "path": "/spec", "value": {"replicas": 7}}], [{"op": "copy", "from": "/metadata/name", "path": "/metadata/generateName"}],
-)  # fmt: skip
+    [{"op": "add", "path": "/metadata/labels", "value": {"app": "web"}}],
+    [{"op": "add", "path": "/metadata/labels", "value": {"late": "yes"}}],
+    [{"op": "add", "path": "/metadata/annotations", "value": {"seen": "yes"}}],
+    [],
+    [{"op": "remove", "path": "/none"}],
+    [{"op": "test", "path": "/kind", "value": "Pod"}],
+    [{"op": "replace", "path": "/kind", "value": "Secret"}],
+    [{"op": "replace", "path": "/metadata/name", "value": "other"}],
+    [{"op": "add", "path": "/metadata/finalizers", "value": ["Bad_/x/y"]}],
+    [{"op": "add", "path": "/unknown", "value": 1}],
+    [{"op": "add", "path": "/metadata/namespace", "value": "other"}],
+    [{"op": "x", "path": "/kind"}],
+    [{"op": "add", "path": "/metadata/labels", "value": 5}],
+    [{"op": "replace", "path": "", "value": []}],
+    [{"op": "add", "path": "/spec", "value": {"replicas": 7}}],
+    [{"op": "copy", "from": "/metadata/name", "path": "/metadata/generateName"}],
+)
 RAW: tuple[Object, ...] = (
-    {"status": 500, "text": "broken"}, {"status": 404, "text": ""}, {"status": 200, "text": "{"}, {"status": 200, "text": "null"}, {"status": 200, "text": "{}"}, {"status": 302, "text": "elsewhere"},
-    {"review": {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}}, {"review": {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": {"uid": "x", "allowed": True}}},
-    {"review": {"apiVersion": "admission.k8s.io/v1beta1", "kind": "AdmissionReview"}, "fill": True}, {"review": {"apiVersion": "v1", "kind": "Pod"}, "fill": True}, {"review": {"kind": "AdmissionReview"}, "fill": True},
-    {"review": {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": "x"}}, {"review": {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": {"allowed": "yes"}}, "status": 201},
-)  # fmt: skip
+    {"status": 500, "text": "broken"},
+    {"status": 404, "text": ""},
+    {"status": 200, "text": "{"},
+    {"status": 200, "text": "null"},
+    {"status": 200, "text": "{}"},
+    {"status": 302, "text": "elsewhere"},
+    {"review": {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}},
+    {
+        "review": {
+            "apiVersion": "admission.k8s.io/v1",
+            "kind": "AdmissionReview",
+            "response": {"uid": "x", "allowed": True},
+        }
+    },
+    {"review": {"apiVersion": "admission.k8s.io/v1beta1", "kind": "AdmissionReview"}, "fill": True},
+    {"review": {"apiVersion": "v1", "kind": "Pod"}, "fill": True},
+    {"review": {"kind": "AdmissionReview"}, "fill": True},
+    {"review": {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": "x"}},
+    {
+        "review": {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": {"allowed": "yes"}},
+        "status": 201,
+    },
+)
 
 
 def answer(draw: random.Random, *, mutates: bool) -> Object:
@@ -85,7 +150,9 @@ def hook(draw: random.Random, path: str, *, mutates: bool) -> Object:
     if (selector := draw.choice(SELECTORS)) is not None:
         made["objectSelector"] = selector
     if draw.random() < 0.3:
-        made["matchConditions"] = [{"name": f"c{index}", "expression": draw.choice(CONDITIONS)} for index in range(draw.choice((1, 2)))]
+        made["matchConditions"] = [
+            {"name": f"c{index}", "expression": draw.choice(CONDITIONS)} for index in range(draw.choice((1, 2)))
+        ]
     if mutates and draw.random() < 0.5:
         made["reinvocationPolicy"] = draw.choice(("IfNeeded", "IfNeeded", "Never"))
     return made
@@ -99,33 +166,76 @@ def request(draw: random.Random) -> Step:
     name = draw.choice(("a", "b", "c"))
     dry = draw.choice(("", "", "", "?dryRun=All", "?fieldManager=me"))
     whom = {"by": "ann"} if draw.random() < 0.15 else {}
-    return whom | draw.choice((
-        {"do": f"POST {MAPS}{dry}", "body": {"metadata": {"name": name, "labels": labels(draw)}}},
-        {"do": f"POST {MAPS}{dry}", "body": {"metadata": {"name": name, "labels": labels(draw)}, "data": {"k": "v"}}},
-        {"do": f"POST {MAPS}?dryRun=All", "body": {"metadata": {"generateName": "g-", "labels": labels(draw)}}},
-        {"do": f"PATCH {MAPS}/{name}{dry}", "type": "merge", "body": {"metadata": {"labels": labels(draw)}}},
-        {"do": f"PATCH {MAPS}/{name}{dry}", "type": draw.choice(("merge", "strategic")), "body": {}},
-        {"do": f"PATCH {MAPS}/{name}?fieldManager=me{'&dryRun=All' if dry == '?dryRun=All' else ''}", "type": "apply", "body": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "labels": labels(draw)}}},
-        {"do": f"PUT {MAPS}/{name}{dry}", "body": {"metadata": {"name": name, "labels": labels(draw)}}},
-        {"do": f"DELETE {MAPS}/{name}{dry}"},
-        {"do": f"DELETE {MAPS}/{name}", "body": {"gracePeriodSeconds": 5, "propagationPolicy": "Background"}},
-        {"do": f"DELETE {MAPS}?labelSelector=app%3Dweb"},
-        {"do": f"PATCH {DEPLOYMENTS}/web/scale{dry}", "type": "merge", "body": {"spec": {"replicas": draw.choice((1, 2, 3))}}},
-        {"do": f"PUT {DEPLOYMENTS}/web/scale{dry}", "body": {"metadata": {"name": "web", "namespace": "$NS"}, "spec": {"replicas": 2}}},
-        {"do": f"PATCH {DEPLOYMENTS}/web{dry}", "type": "merge", "body": {"metadata": {"labels": labels(draw)}}},
-        {"do": f"PATCH {DEPLOYMENTS}/web/status{dry}", "type": "merge", "body": {"status": {"observedGeneration": draw.choice((1, 2))}}},
-        {"do": f"POST {SCALERS}?dryRun=All", "body": {"metadata": {"name": "h"}, "spec": {"maxReplicas": 3, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"}}}},
-        {"do": f"POST {NS}/pods/p/binding?dryRun=All", "body": {"metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n"}}},
-        {"do": f"POST {NS}/pods/p/eviction?dryRun=All", "body": {"metadata": {"name": "p"}}},
-        {"do": f"PATCH /api/v1/namespaces/$NS{dry}", "type": "merge", "body": {"metadata": {"labels": labels(draw)}}},
-    ))  # type: ignore[no-any-return]  # fmt: skip
+    return whom | draw.choice(
+        (
+            {"do": f"POST {MAPS}{dry}", "body": {"metadata": {"name": name, "labels": labels(draw)}}},
+            {
+                "do": f"POST {MAPS}{dry}",
+                "body": {"metadata": {"name": name, "labels": labels(draw)}, "data": {"k": "v"}},
+            },
+            {"do": f"POST {MAPS}?dryRun=All", "body": {"metadata": {"generateName": "g-", "labels": labels(draw)}}},
+            {"do": f"PATCH {MAPS}/{name}{dry}", "type": "merge", "body": {"metadata": {"labels": labels(draw)}}},
+            {"do": f"PATCH {MAPS}/{name}{dry}", "type": draw.choice(("merge", "strategic")), "body": {}},
+            {
+                "do": f"PATCH {MAPS}/{name}?fieldManager=me{'&dryRun=All' if dry == '?dryRun=All' else ''}",
+                "type": "apply",
+                "body": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "labels": labels(draw)}},
+            },
+            {"do": f"PUT {MAPS}/{name}{dry}", "body": {"metadata": {"name": name, "labels": labels(draw)}}},
+            {"do": f"DELETE {MAPS}/{name}{dry}"},
+            {"do": f"DELETE {MAPS}/{name}", "body": {"gracePeriodSeconds": 5, "propagationPolicy": "Background"}},
+            {"do": f"DELETE {MAPS}?labelSelector=app%3Dweb"},
+            {
+                "do": f"PATCH {DEPLOYMENTS}/web/scale{dry}",
+                "type": "merge",
+                "body": {"spec": {"replicas": draw.choice((1, 2, 3))}},
+            },
+            {
+                "do": f"PUT {DEPLOYMENTS}/web/scale{dry}",
+                "body": {"metadata": {"name": "web", "namespace": "$NS"}, "spec": {"replicas": 2}},
+            },
+            {"do": f"PATCH {DEPLOYMENTS}/web{dry}", "type": "merge", "body": {"metadata": {"labels": labels(draw)}}},
+            {
+                "do": f"PATCH {DEPLOYMENTS}/web/status{dry}",
+                "type": "merge",
+                "body": {"status": {"observedGeneration": draw.choice((1, 2))}},
+            },
+            {
+                "do": f"POST {SCALERS}?dryRun=All",
+                "body": {
+                    "metadata": {"name": "h"},
+                    "spec": {
+                        "maxReplicas": 3,
+                        "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"},
+                    },
+                },
+            },
+            {
+                "do": f"POST {NS}/pods/p/binding?dryRun=All",
+                "body": {"metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n"}},
+            },
+            {"do": f"POST {NS}/pods/p/eviction?dryRun=All", "body": {"metadata": {"name": "p"}}},
+            {
+                "do": f"PATCH /api/v1/namespaces/$NS{dry}",
+                "type": "merge",
+                "body": {"metadata": {"labels": labels(draw)}},
+            },
+        )
+    )
 
 
 def world() -> list[Step]:
     template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
     return [
         {"do": f"POST {MAPS}", "body": {"metadata": {"name": "a", "labels": {"app": "web"}}}, "quiet": True},
-        {"do": f"POST {DEPLOYMENTS}", "body": {"metadata": {"name": "web"}, "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": template}}, "quiet": True},
+        {
+            "do": f"POST {DEPLOYMENTS}",
+            "body": {
+                "metadata": {"name": "web"},
+                "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": template},
+            },
+            "quiet": True,
+        },
         {"do": f"POST {NS}/pods", "body": {"metadata": {"name": "p"}, "spec": template["spec"]}, "quiet": True},
     ]
 
@@ -142,10 +252,16 @@ def story(number: int) -> list[Step]:
         hooks = [hook(draw, path, mutates=mutates) for path in paths]
         answers |= {path: answer(draw, mutates=mutates) for path in paths}
         where = f"{CONFIGURATIONS}/{phase}webhookconfigurations"
-        steps.append({"do": f"POST {where}", "body": {"metadata": {"name": "$NS"}, "webhooks": hooks}, "pick": ["webhooks/*/name"]})
+        steps.append(
+            {
+                "do": f"POST {where}",
+                "body": {"metadata": {"name": "$NS"}, "webhooks": hooks},
+                "pick": ["webhooks/*/name"],
+            }
+        )
         gone.append({"do": f"DELETE {where}/$NS", "quiet": True})
     steps.append({"hooks": answers})
-    asked = []
+    asked: list[Step] = []
     for index in range(9):
         if index in (3, 6):
             asked.append({"hooks": {path: answer(draw, mutates=path.startswith("/m")) for path in answers}})
