@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 from urllib.parse import quote, unquote_plus
 
@@ -21,7 +22,13 @@ _BAD_HOST_ESCAPE: Final = re.compile(r"%(?![89a-fA-F][0-9a-fA-F]|25).{0,2}", re.
 
 
 def parse_url(text: str) -> Url:
-    """Raises ValueError with the words of Go's parser."""
+    """Raises ValueError with the words of Go's parser. It is first looked at as if it had no fragment, then read."""
+    found = _parse(text)
+    whole, mark, _ = text.partition("#")
+    return replace(_parse(whole), text=text) if mark else found
+
+
+def _parse(text: str) -> Url:
 
     def wrong(why: str) -> ValueError:
         return ValueError(f"parse {go_quote(text)}: {why}")
