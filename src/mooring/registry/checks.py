@@ -138,7 +138,8 @@ def add_warnings(
     strategy: Strategy, resource: Resource, obj: Object, options: Options, old: Object | None = None
 ) -> None:
     """Add the warnings about fields that are accepted but deprecated or ineffective."""
-    options.warnings += strategy.warn(obj)
+    if old is None or not shares_body(obj, old):
+        options.warnings += strategy.warn(obj)
     if not resource.custom:
         return
     known = () if old is None else old["metadata"].get("finalizers", ())

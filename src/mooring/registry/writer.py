@@ -21,7 +21,7 @@ from mooring.kube.status import (
     UnknownError,
 )
 from mooring.registry.admission.chain import AdmissionChain, AdmissionRequest, ClusterView, Naming, request_of
-from mooring.registry.changes import SYSTEM, is_finished, managed, merge, same, same_managers, shares_body
+from mooring.registry.changes import SYSTEM, is_finished, managed, merge, same, same_managers
 from mooring.registry.checks import add_warnings, check_change, check_new
 from mooring.registry.core import Core
 from mooring.registry.managed_fields import FieldTracker
@@ -254,7 +254,7 @@ class Writer:
         errors = check_change(self._core, resource, rules, new, current, subresource, options.warnings)
         if errors:
             raise InvalidError(resource.kind, resource.group, name, errors)
-        if subresource != "status" and not shares_body(new, current):
+        if subresource != "status":
             add_warnings(strategy, resource, new, options, current)
         self._validate(request.about(new), options)
         if same(new, current) and (untouched or same_managers(new, current)):
