@@ -25,7 +25,7 @@ from mooring.runtime.drivers.simulation import START
 from mooring.runtime.view import View
 
 ROOT: Final = Path(__file__).parents[2]
-FOLDER: Final = ROOT / "tests" / "data" / "traces"
+FOLDER: Final = ROOT / "tests" / "data" / "stories"
 STAGES: Final = ("intent", "children", "status", "release")
 CONTROLLERS: Final = frozenset(
     name for feature in FEATURES if feature not in (CONTROL_PLANE, NODES) for name in feature.controllers.names

@@ -138,7 +138,7 @@ def add_warnings(
     strategy: Strategy, resource: Resource, obj: Object, options: Options, old: Object | None = None
 ) -> None:
     """Add the warnings about fields that are accepted but deprecated or ineffective."""
-    if old is None or not shares_body(obj, old):
+    if old is None or strategy.warns_again or not shares_body(obj, old):
         options.warnings += strategy.warn(obj)
     if not resource.custom:
         return

@@ -74,6 +74,7 @@ class Strategy:
     keeps_status    whether a status given at creation is kept although there is a sub-resource for it
     checks_metadata whether `validate` looks at metadata too
     metadata_last   whether metadata are looked at only when there is nothing else to say
+    warns_again     whether a change that leaves the body as it was is warned of as well
     unsupported_gc  whether dependents never matter when an object of the kind is deleted
     orphans         whether dependents stay when an object of the kind is deleted by someone who does not say
     """
@@ -97,4 +98,5 @@ class Strategy:
     metadata_last: bool = False
     orphans: bool = False
     unsupported_gc: bool = False
+    warns_again: bool = False
     update_is_whole: bool = False

@@ -10,7 +10,15 @@ from mooring.api.core.validation.nodes import validate_node, validate_node_resou
 from mooring.kube.errors import FieldError, duplicate, forbidden, go_quote, internal, invalid
 from mooring.kube.objects import Object
 
-__all__ = ["default_node", "default_node_status", "validate_node_status", "validate_node_update", "validate_whole_node"]
+__all__ = [
+    "default_node",
+    "default_node_status",
+    "prepare_node",
+    "prepare_node_update",
+    "validate_node_status",
+    "validate_node_update",
+    "validate_whole_node",
+]
 
 Errors = list[FieldError]
 
@@ -29,9 +37,16 @@ def default_node(obj: Object) -> None:
         spec["podCIDRs"] = [one]
     elif many:
         spec["podCIDR"] = many[0]
-    # Kubelets are no longer configured through the API.
-    spec.pop("configSource", None)
     default_node_status(obj)
+
+
+def prepare_node(obj: Object, now: str) -> None:
+    # Kubelets are no longer configured through the API; admission sees that somebody tried.
+    obj["spec"].pop("configSource", None)
+
+
+def prepare_node_update(obj: Object, old: Object) -> None:
+    prepare_node(obj, "")
 
 
 def default_node_status(obj: Object) -> None:

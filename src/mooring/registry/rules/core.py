@@ -71,6 +71,8 @@ CORE: Final[Mapping[str, Strategy]] = {
     "nodes": Strategy(
         default=nodes.default_node,
         default_status=nodes.default_node_status,
+        prepare=nodes.prepare_node,
+        prepare_update=nodes.prepare_node_update,
         validate=nodes.validate_whole_node,
         validate_update=nodes.validate_node_update,
         validate_status=nodes.validate_node_status,
@@ -104,6 +106,7 @@ CORE: Final[Mapping[str, Strategy]] = {
         default_status=services.default_service_status,
         validate=services.validate_service,
         warn=warnings.service_warnings,
+        warns_again=True,
         validate_update=services.validate_service_update,
         validate_status=services.validate_service_status,
         name_texts=service_name,
