@@ -48,6 +48,14 @@ def test_an_old_api_version(cluster: World) -> None:
     )
 
 
+def test_an_object_that_is_there_twice(cluster: World) -> None:
+    pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, image: i}]}\n"
+    cluster.write("twice.yaml", f"{pod}---\n{pod}")
+    assert complaint(cluster, "-f", "twice.yaml") == (
+        "twice.yaml: document 2: Pod a is there before in namespace default; leave one of them out"
+    )
+
+
 def test_an_unknown_pod_names_those_that_are_near(cluster: World) -> None:
     assert complaint(cluster, "pod/wbe", real=True) == (
         'pod "wbe" not found in namespace "default" of cluster.yaml; did you mean web?'

@@ -40,6 +40,16 @@ def test_a_folder_is_read_by_the_names_of_its_manifests(shop: World) -> None:
     assert pods(shop, "-f", "apps") == ["first", "second"]
 
 
+def test_workloads_of_one_name_have_pods_of_their_own(shop: World) -> None:
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    spec = {"replicas": 2, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    named = {"apiVersion": "apps/v1", "metadata": {"name": "web"}, "spec": spec}
+    drawn = {**shop.pod("x"), "metadata": {"generateName": "web-"}}
+    shop.manifest({**named, "kind": "Deployment"}, {**named, "kind": "ReplicaSet"}, drawn, drawn, name="web.yaml")
+    sets = ["web-1", "web-2", "web-1-replicaset", "web-2-replicaset"]
+    assert pods(shop, "-f", "web.yaml") == [*sets, "web-1-pod", "web-1-pod-2"]
+
+
 def test_folders_in_it_are_read_when_asked_for(shop: World) -> None:
     assert pods(shop, "-f", "apps", "-R") == ["first", "second", "deeper"]
 

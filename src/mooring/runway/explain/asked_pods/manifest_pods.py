@@ -45,6 +45,7 @@ def read_manifest_pods(
     """
     known = CATALOG.workloads()
     workloads: list[GivenObject] = []
+    names: set[tuple[str, str, str]] = set()
     ignored: list[Document[Object]] = []
     for each in given.objects():
         document, value = each.document, each.document.value
@@ -52,6 +53,9 @@ def read_manifest_pods(
             if kind.api_version != value["apiVersion"]:
                 text = f"apiVersion {value['apiVersion']} is not known; use {kind.api_version}"
                 raise document.error(f"{_label(value)}: {text}")
+            if (name := _name(value, namespace or home)) in names:
+                raise document.error(f"{_label(value)} is there before in namespace {name[1]}; leave one of them out")
+            names.add(name)
             workloads.append(each)
         elif not _take_in(snapshot, document, namespace or home):
             ignored.append(document)
@@ -99,6 +103,15 @@ def _label(value: Object) -> str:
     metadata = value.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
     return f"{value['kind']} {name}" if isinstance(name, str) and name else str(value["kind"])
+
+
+def _name(value: Object, home: str) -> tuple[str, str, str]:
+    """What no two objects share; what is odd about it is complained of where the object is read."""
+    metadata = value.get("metadata")
+    given = metadata if isinstance(metadata, dict) else {}
+    # A name that the server makes up is another one each time.
+    name = given.get("name") or f"{given.get('generateName')} {id(value)}"
+    return str(value["kind"]), str(given.get("namespace") or home), str(name)
 
 
 def _take_in(snapshot: Snapshot, document: Document[Object], namespace: str) -> bool:
@@ -186,6 +199,7 @@ def _take_pods(
     kind = CATALOG.workloads()[value["kind"]]
     for pod in expansion.pods:
         path = kind.template_path(value, pod["metadata"].get("labels") or {})
+        found.take_name(pod["metadata"], expansion)
         found.pods.append(_unplaced(snapshot, expansion, pod, source._replace(template_path=path), checked=checked))
     for claim in (*expansion.claims, *(made for pod in expansion.pods for made in ephemeral_claims(pod))):
         snapshot.add_new_claim(convert(claim, PersistentVolumeClaim))
