@@ -54,13 +54,20 @@ def story(seed: int, faults: Faults | None, extent: Extent) -> WorkspaceTown:
 
 
 def disturbed_workspace(seed: int, extent: Extent) -> None:
-    disturbed = essence(story(seed, extent.faults(0.05, seed), extent))
+    disturbed, calm = (essence(story(seed, faults, extent)) for faults in (extent.faults(0.05, seed), None))
     assert disturbed["conditions"]["WorkspaceSucceeded"] == "True"
-    assert disturbed == essence(story(seed, None, extent))
+    assert disturbed["claims"] == disturbed["claimed"] <= disturbed["state"][1]
+    for each in (disturbed, calm):
+        # A node that is not ready when it is looked at is claimed for, and what runs on a node that is claimed is
+        # not measured: both depend on who is held up.
+        del each["claims"], each["claimed"]
+        each["conditions"].pop("BenchmarkCompleted", None)
+    assert disturbed == calm
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_disturbed_workspace_ends_as_it_should(seed: int) -> None:
+    assert essence(story(seed, FULL.faults(0.05, seed), FULL)) == essence(story(seed, None, FULL))
     disturbed_workspace(seed, FULL)
 
 
