@@ -72,7 +72,6 @@ class Expected:
         self.held = sum(map(len, self.waiting))
 
 
-
 @pytest.mark.parametrize("seed", range(30))
 def test_the_file_holds_the_whole_lines_that_the_disk_took(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, seed: int
@@ -166,10 +165,19 @@ def test_an_event_says_what_is_known_of_a_drawn_request() -> None:
             record.authorized(about, AccessAnswer(allowed, "because"))
         assert record.attributes() is (about if authorized else None)
         record.annotations["k"] = "v"
-        metadata = chance.choice((None, [], {"name": "n", "namespace": "ns", "uid": "", "resourceVersion": 5, "a": "b"}))
+        metadata = chance.choice(
+            (None, [], {"name": "n", "namespace": "ns", "uid": "", "resourceVersion": 5, "a": "b"})
+        )
         sent = chance.choice((None, "text", {"metadata": metadata}))
         record.sent(sent)
-        status: Object = {"kind": "Status", "status": "Failure", "reason": "R", "message": "M", "code": 1, "metadata": {}}
+        status: Object = {
+            "kind": "Status",
+            "status": "Failure",
+            "reason": "R",
+            "message": "M",
+            "code": 1,
+            "metadata": {},
+        }
         body = chance.choice((b"", b'{"kind":"Pod"}', json.dumps(status, separators=(",", ":")).encode()))
         body = json.dumps(status, indent=2).encode() if chance.random() < 0.2 else body
         line = record.line("ResponseComplete", about, 404, body, now)

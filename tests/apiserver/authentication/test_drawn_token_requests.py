@@ -1,4 +1,4 @@
-"""Drawn TokenRequests: their answers, field by field, or why they are refused, in the order in which things are looked at."""
+"""Drawn TokenRequests: their answers, field by field, or why they are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drawn tokens of ServiceAccounts, signed here, and what becomes of each by the rules that kube-apiserver has for them."""
+"""Drawn tokens of ServiceAccounts, signed here, and what becomes of each by the rules of kube-apiserver."""
 
 from __future__ import annotations
 
@@ -270,11 +270,12 @@ def test_who_is_refused_is_named_once_the_signature_is_known_to_be_ours() -> Non
         objects.now = START + timedelta(seconds=case.shown)
         for kind, name in (("ServiceAccount", "robot"), ("Pod", "web"), ("Secret", "web"), ("Node", "web")):
             objects.put(kind, name, case.account if kind == "ServiceAccount" else case.rest)
-        try:
+        if not isinstance(by_the_rules(case)[0], tuple):
+            continue
+        with pytest.raises(Refused) as refused:
             objects.tokens.authenticate(case.token(), case.wanted)
-        except Refused as refused:
-            unknown = case.wrong in (*BAD_SIGNATURE, "empty", "DER", "kid", "issuer")
-            assert refused.owner == ("" if unknown else SUBJECT), case
+        unknown = case.wrong in (*BAD_SIGNATURE, "empty", "DER", "kid", "issuer")
+        assert refused.value.owner == ("" if unknown else SUBJECT), case
 
 
 def test_the_token_of_a_secret_counts_or_is_refused_by_the_rules() -> None:

@@ -48,7 +48,7 @@ def draw_usage(chance: random.Random) -> Usage:
 
 
 class DrawnPod(NamedTuple):
-    """A pod of some containers, the last of which may be a sidecar and the first among init containers one that ends."""
+    """A pod of some containers, maybe with a sidecar."""
 
     name: str
     node: str

@@ -1,4 +1,4 @@
-"""Drawn ValidatingAdmissionPolicies and bindings: who is denied, warned and noted of, by a model of what each of them says."""
+"""Drawn ValidatingAdmissionPolicies and bindings: who is denied and warned, and what is noted of it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ class DrawnPolicy:
     def __init__(self, chance: random.Random, name: str) -> None:
         self.name = name
         self.fails = chance.random() < 0.6
-        self.validations = [(chance.choice(VALIDATIONS), chance.choice(list(CODES))) for _ in range(chance.choice((1, 2)))]
+        self.validations = [
+            (chance.choice(VALIDATIONS), chance.choice(list(CODES))) for _ in range(chance.choice((1, 2)))
+        ]
         self.note = chance.choice(("", "", *NOTES))
         self.parametrised = chance.random() < 0.4
         self.bindings = [
@@ -111,7 +113,9 @@ def test_drawn_policies_deny_warn_and_note_by_the_model(api: Api, monkeypatch: p
     outcomes = set[int]()
     for number in range(60):
         policies = [DrawnPolicy(chance, name) for name in "abc"[: chance.choice((1, 1, 1, 2, 3))]]
-        made = [(path, api.made(path, body)["metadata"]["name"]) for policy in policies for path, body in policy.objects()]
+        made = [
+            (path, api.made(path, body)["metadata"]["name"]) for policy in policies for path, body in policy.objects()
+        ]
         denied, warnings, noted = by_the_model(policies)
         answer = api.post(CONFIGMAPS, {"metadata": {"name": f"c{number}"}, "data": {"a": "b"}})
         what = f"case {number}: {[vars(policy) for policy in policies]}"
