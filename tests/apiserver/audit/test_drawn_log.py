@@ -8,7 +8,7 @@ import os
 import random
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -156,16 +156,18 @@ def test_an_event_says_what_is_known_of_a_drawn_request() -> None:
     for _ in range(400):
         agent = chance.choice(("", "a", "a" * 1024, "a" * 1025))
         record = AuditRecord("id", received, "/uri?x", agent, ["10.0.0.1"])
-        fields = {each: chance.choice(texts) for each in ("group", "resource", "subresource", "namespace", "name")}
+        fields: dict[str, Any] = {
+            each: chance.choice(texts) for each in ("group", "resource", "subresource", "namespace", "name")
+        }
         sender = chance.choice((None, ADA))
-        about = Attributes(chance.choice((ADA, BOB)), "get", version="v1", **fields)
+        about = Attributes(chance.choice((ADA, BOB)), "get", version="v1")._replace(**fields)
         record.sender = sender
+        allowed = chance.choice(tuple(AccessDecision))
         if authorized := chance.random() < 0.7:
-            allowed = chance.choice(tuple(AccessDecision))
             record.authorized(about, AccessAnswer(allowed, "because"))
         assert record.attributes() is (about if authorized else None)
         record.annotations["k"] = "v"
-        metadata = chance.choice(
+        metadata: object = chance.choice(
             (None, [], {"name": "n", "namespace": "ns", "uid": "", "resourceVersion": 5, "a": "b"})
         )
         sent = chance.choice((None, "text", {"metadata": metadata}))

@@ -16,7 +16,6 @@ from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from cryptography.hazmat.primitives.hashes import SHA256
 
 from mooring.apiserver.authentication import service_account_tokens as module
-from mooring.apiserver.authentication.chain import AuthenticatorChain
 from mooring.apiserver.authentication.refusals import Refused
 from mooring.apiserver.authentication.service_account_tokens import Binding, ServiceAccountTokens
 from mooring.apiserver.authentication.signing_key import SigningKey
@@ -328,9 +327,8 @@ def test_the_token_of_a_secret_counts_or_is_refused_by_the_rules() -> None:
 
 def test_what_is_issued_claims_what_was_asked_for() -> None:
     chance = random.Random(43)
-    numbers = ec.EllipticCurvePublicNumbers(
-        *(int.from_bytes(decoded(KEY.public[each]), "big") for each in "xy"), ec.SECP256R1()
-    )
+    x, y = (int.from_bytes(decoded(KEY.public[each]), "big") for each in "xy")
+    numbers = ec.EllipticCurvePublicNumbers(x, y, ec.SECP256R1())
     account = {"metadata": {"name": "robot", "namespace": "prod", "uid": "ServiceAccount-1"}}
     for _ in range(150):
         seconds, audiences = chance.choice((600, 3606, 3607, 3608, 2**32)), chance.choice(AUDIENCES)
@@ -382,38 +380,3 @@ def test_the_signatures_of_the_tokens_used_last_are_remembered(monkeypatch: pyte
         remembered.move_to_end(token)
         while len(remembered) > 3:
             remembered.popitem(last=False)
-
-
-def test_every_token_is_judged_by_its_form(caplog: pytest.LogCaptureFixture) -> None:
-    """Two dots are a token of a ServiceAccount, one is a bootstrap token's, and 43 letters are one of the file."""
-    asked: list[str] = []
-
-    def bootstrap(token: str) -> User | None:
-        asked.append(token)
-        return User("machine") if token == "abc.def" else None
-
-    objects = Objects()
-    chain = AuthenticatorChain(
-        {"file": User("ada"), "x.y": User("dotted"), "a.b.c": User("never")}.get, objects.tokens, bootstrap
-    )
-    opaque = "aZ09_-" + "x" * 37
-    for token, user, why in (
-        (None, "", ""),
-        ("", "", ""),
-        ("file", "ada", ""),
-        ("x.y", "dotted", ""),
-        ("abc.def", "machine", ""),
-        ("abc.xyz", "", "malformed: it has the form of no token that this server accepts"),
-        ("a.b.c", "", "malformed: it has the two dots of a JSON Web Token and cannot be read as one"),
-        ("a.b.c.d", "", "malformed: it has the form of no token that this server accepts"),
-        (opaque, "", "foreign: it is not, or no longer, in the file of tokens"),
-        (opaque + "x", "", "malformed: it has the form of no token that this server accepts"),
-        (opaque[1:], "", "malformed: it has the form of no token that this server accepts"),
-        (opaque[1:] + "+", "", "malformed: it has the form of no token that this server accepts"),
-    ):
-        caplog.clear()
-        found = chain.authenticate(token)
-        assert ("" if found is None else found.name) == user, token
-        said = [f"A token was refused, because it is {why}"] if why else []
-        assert [record.getMessage() for record in caplog.records] == said, token
-    assert asked == ["abc.def", "abc.xyz", "a.b.c.d"]

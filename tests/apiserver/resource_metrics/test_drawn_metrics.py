@@ -156,7 +156,11 @@ def summary(pods: list[DrawnPod], uids: dict[str, str], used: Usage) -> bytes:
             reference = {"name": pod.name, "namespace": "default"}
             if pod.measured_uid:
                 reference["uid"] = uids[pod.name] if pod.measured_uid == "own" else "other"
-            known = None if pod.measured is None else [{"name": each, **stats(*rest)} for each, *rest in pod.measured]
+            known = (
+                None
+                if pod.measured is None
+                else [{"name": each, **stats(usage, when)} for each, usage, when in pod.measured]
+            )
             listed.append({"podRef": reference, "containers": known})
     return json.dumps({"node": stats(used, 7), "pods": listed or None}).encode()
 
@@ -220,10 +224,10 @@ def test_metrics_of_a_drawn_cluster_are_what_was_measured_or_said(
     items = api.get(f"{METRICS}/nodes").body["items"]
     assert {each["metadata"]["name"]: (each["timestamp"], each["window"], each["usage"]) for each in items} == of_nodes
     for name in ("real", "sim"):
-        found = api.get(f"{METRICS}/nodes/{name}")
-        assert (found.code == 200) is (name in of_nodes), name
-        if found.code == 200:
-            assert found.body["kind"] == "NodeMetrics"
-            assert found.body["metadata"] == {"name": name, "creationTimestamp": found.body["timestamp"]}
+        one = api.get(f"{METRICS}/nodes/{name}")
+        assert (one.code == 200) is (name in of_nodes), name
+        if one.code == 200:
+            assert one.body["kind"] == "NodeMetrics"
+            assert one.body["metadata"] == {"name": name, "creationTimestamp": one.body["timestamp"]}
     # One question for all of this.
     assert node.asked == ["/stats/summary?only_cpu_and_memory=true"]
