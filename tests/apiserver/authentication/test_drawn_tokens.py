@@ -132,6 +132,8 @@ class Case(NamedTuple):
             "signature": f"{head}.{body}.{encoded(bytes(64))}",
             "short": f"{head}.{body}.{encoded(decoded(signature)[:-1])}",
             "long": f"{head}.{body}.{encoded(decoded(signature) + b'x')}",
+            # The same two numbers, one of them with a zero before it.
+            "stretched": f"{head}.{body}.{encoded(decoded(signature)[:32] + bytes(1) + decoded(signature)[32:])}",
             "padded": f"{token}==",
             "umlaut": f"{token[:-1]}ä",
             "empty": f"{head}.{body}.",
@@ -151,7 +153,19 @@ def _der(raw: bytes) -> bytes:
 
 
 NO_TOKEN: Final = ("padded claims", "list", "text", "no JSON", "four parts", "two parts")
-BAD_SIGNATURE: Final = ("key", "none", "HS256", "ES384", "claims", "signature", "short", "long", "padded", "umlaut")
+BAD_SIGNATURE: Final = (
+    "key",
+    "none",
+    "HS256",
+    "ES384",
+    "claims",
+    "signature",
+    "short",
+    "long",
+    "stretched",
+    "padded",
+    "umlaut",
+)
 WRONGS: Final = (*NO_TOKEN, *BAD_SIGNATURE, "empty", "DER", "kid", "no kid", "issuer", "nameless node")
 BOUND: Final = ((), ("Pod",), ("Secret",), ("Node",), ("Pod", "Node"), ("Pod", "Secret"))
 AUDIENCES: Final = ((OURS,), (OURS, "vault"), ("vault",), ("vault", "registry"))
@@ -195,13 +209,13 @@ def by_the_rules(case: Case) -> tuple[Outcome, tuple[str, ...]]:
         return ("revoked", "service account prod/robot has been deleted"), ()
     bound = list(case.bound) + (["Node"] if case.wrong == "nameless node" and "Node" not in case.bound else [])
     # The node of a pod is not asked for. Secrets come before pods.
-    judged = [kind for kind in ("Secret", "Pod") if kind in bound] or bound
+    judged = [kind for kind in ("Secret", "Pod" if "Pod" in bound else "Node") if kind in bound]
     for kind in judged:
         if case.rest == "gone":
             return ("revoked", INVALIDATED), ()
         word, uid = kind.lower(), f"{kind}-1"
         known = "new" if case.rest.startswith("anew") else uid
-        claimed = None if kind == "Node" and case.wrong == "nameless node" else uid
+        claimed = "" if kind == "Node" and case.wrong == "nameless node" else uid
         if known != claimed:
             return ("revoked", f"{word} UID ({known}) does not match service account {word} ref claim ({claimed})"), ()
         if case.rest == "61":

@@ -200,8 +200,9 @@ class ServiceAccountTokens:
 
     def _check_bound(self, kind: str, namespace: str, reference: Object, owner: str) -> None:
         found = self._find(kind, namespace, reference["name"])
-        if found is not None and (known := found["metadata"]["uid"]) != reference.get("uid"):
-            word, uid = kind.lower(), reference.get("uid")
+        uid = reference.get("uid", "")
+        if found is not None and (known := found["metadata"]["uid"]) != uid:
+            word = kind.lower()
             text = f"{word} UID ({known}) does not match service account {word} ref claim ({uid})"
             raise Refused("revoked", text, owner)
         if found is None or self._is_deleted(found):
