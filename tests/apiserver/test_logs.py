@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 import ssl
 import threading
@@ -29,7 +30,8 @@ from mooring.net.certificates import (
 )
 from mooring.net.destination import Destination
 from mooring.registry import Registry
-from tests.apiserver.world import PODS, TOKEN, Api
+from tests.apiserver.test_group_commit import Disk
+from tests.apiserver.world import PODS, TOKEN, Api, failed
 
 SECRET = "only the server knows"
 NODES = "/api/v1/nodes"
@@ -289,3 +291,19 @@ def test_the_certificate_of_the_node_is_made_once_and_renewed_in_time(tmp_path: 
     ensure_node_certificate(files, now=start.replace(month=12, day=20))
     assert files.node_certificate.read_bytes() != first
     assert files.node_key.stat().st_mode & 0o077 == 0
+
+
+def test_a_server_that_can_store_no_more_asks_no_node(
+    make_api: Callable[..., Api], node: Node, certificates: Certificates, caplog: pytest.LogCaptureFixture
+) -> None:
+    disk = Disk()
+    found = make_api(storage=disk, nodes=NodeAccess(certificates, SECRET))
+    register(found, "real", node.port)
+    found.made(PODS, pod("web", "real", "main"))
+    assert found.get(f"{PODS}/web/log").code == 200
+    disk.broken = True
+    with caplog.at_level(logging.CRITICAL):
+        assert failed(found.delete(f"{PODS}/web")) == (500, "InternalError")
+    # It cannot be known what is true after that: the pod may be another's by now.
+    assert failed(found.get(f"{PODS}/web/log")) == (500, "InternalError")
+    assert len(node.asked) == 1

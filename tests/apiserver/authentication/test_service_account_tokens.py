@@ -39,7 +39,7 @@ class Accounts:
         return obj
 
     def issue(self, binding: Binding | None = None, seconds: int = 600) -> str:
-        return self.tokens.issue(self.account, seconds, self.tokens.audiences, binding, now=self.now)
+        return self.tokens.issue(self.account, seconds, self.tokens.audiences, binding, now=self.now, token_id="7")
 
     def user(self, token: str) -> User | None:
         return self.chain.authenticate(token)
@@ -142,7 +142,7 @@ def test_an_account_that_was_made_again_is_another_one(accounts: Accounts, caplo
 
 def test_a_token_of_another_clusters_key_is_foreign(accounts: Accounts, caplog: pytest.LogCaptureFixture) -> None:
     elsewhere = ServiceAccountTokens(lambda *_: None, SigningKey(), lambda: START)
-    token = elsewhere.issue(accounts.account, 600, elsewhere.audiences, None, now=START)
+    token = elsewhere.issue(accounts.account, 600, elsewhere.audiences, None, now=START, token_id="7")
     assert accounts.user(token) is None
     assert "is foreign: invalid signature, no keys found" in said(caplog)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import uuid
 from base64 import b64decode
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
@@ -22,7 +21,7 @@ from mooring.kube.errors import go_quote
 from mooring.kube.objects import Object
 from mooring.kube.times import moment
 
-__all__ = ["ISSUER", "Binding", "Find", "ServiceAccountTokens", "Verified", "account_user"]
+__all__ = ["ISSUER", "Binding", "Find", "ServiceAccountTokens", "Verified", "account_user", "credential_id"]
 
 # What kubeadm names the issuer, which is the audience of the API too.
 ISSUER: Final = "https://kubernetes.default.svc.cluster.local"
@@ -69,9 +68,16 @@ class ServiceAccountTokens:
         self._verified: dict[bytes, Verified] = {}
 
     def issue(
-        self, account: Object, seconds: int, audiences: Sequence[str], binding: Binding | None, *, now: datetime
+        self,
+        account: Object,
+        seconds: int,
+        audiences: Sequence[str],
+        binding: Binding | None,
+        *,
+        now: datetime,
+        token_id: str,
     ) -> str:
-        """A token of an account that expires; `seconds` is what was asked for."""
+        """A token of an account that expires; `seconds` is what was asked for, `token_id` a UUID of its own."""
         metadata = account["metadata"]
         bound: Object = {"namespace": metadata["namespace"], "serviceaccount": _reference(account)}
         issued = int(now.timestamp())
@@ -89,7 +95,7 @@ class ServiceAccountTokens:
                 "exp": issued + seconds,
                 "iat": issued,
                 "iss": self.issuer,
-                "jti": str(uuid.uuid4()),
+                "jti": token_id,
                 "kubernetes.io": dict(sorted(bound.items())),
                 "nbf": issued,
                 "sub": _user_name(metadata["namespace"], metadata["name"]),
@@ -194,8 +200,9 @@ class ServiceAccountTokens:
 
     def _check_bound(self, kind: str, namespace: str, reference: Object, owner: str) -> None:
         found = self._find(kind, namespace, reference["name"])
-        if found is not None and (known := found["metadata"]["uid"]) != reference.get("uid"):
-            word, uid = kind.lower(), reference.get("uid")
+        uid = reference.get("uid", "")
+        if found is not None and (known := found["metadata"]["uid"]) != uid:
+            word = kind.lower()
             text = f"{word} UID ({known}) does not match service account {word} ref claim ({uid})"
             raise Refused("revoked", text, owner)
         if found is None or self._is_deleted(found):
@@ -233,13 +240,18 @@ def account_user(namespace: str, name: str, uid: str, extra: tuple[tuple[str, tu
     return User(_user_name(namespace, name), groups, uid, extra)
 
 
+def credential_id(token_id: str) -> str:
+    """How reviews and audit logs name a token."""
+    return f"JTI={token_id}"
+
+
 def _user_name(namespace: str, name: str) -> str:
     return f"system:serviceaccount:{namespace}:{name}"
 
 
 def _extra(claims: Object) -> tuple[tuple[str, tuple[str, ...]], ...]:
     bound = claims["kubernetes.io"]
-    found: list[tuple[str, tuple[str, ...]]] = [("credential-id", (f"JTI={claims['jti']}",))]
+    found: list[tuple[str, tuple[str, ...]]] = [("credential-id", (credential_id(claims["jti"]),))]
     for kind in ("node", "pod"):
         reference = bound.get(kind) or {}
         # A node that was not found when the token was made has a name and no uid.

@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final
+from uuid import uuid4
 
 import msgspec
 
 from mooring.api.authentication.token_requests import BoundObject, TokenRequestSpec, validate_token_request
-from mooring.apiserver.authentication.service_account_tokens import Binding
+from mooring.apiserver.authentication.service_account_tokens import Binding, credential_id
 from mooring.apiserver.authorization.node_tokens import check_token_request
 from mooring.apiserver.calls import Call, Context
 from mooring.apiserver.messages.bodies import decode_object
@@ -25,6 +26,8 @@ __all__ = ["create_token"]
 
 _GROUP: Final = "authentication.k8s.io"
 _KIND: Final = "TokenRequest"
+# Names the new token in the audit log, as its requests will.
+_ISSUED: Final = "authentication.kubernetes.io/issued-credential-id"
 _BOUND_KINDS: Final = ("Pod", "Node", "Secret")
 
 
@@ -55,7 +58,10 @@ async def create_token(context: Context, call: Call) -> Response:
     check_token_request(context, call, given)
     await context.webhooks.review(call, answered, partial(write_options_object, call.request))
     binding = None if spec.bound_object_ref is None else _binding(context, call, spec.bound_object_ref)
-    token = tokens.issue(account, spec.seconds, audiences, binding, now=now)
+    token_id = str(uuid4())
+    token = tokens.issue(account, spec.seconds, audiences, binding, now=now, token_id=token_id)
+    if (annotations := call.request.annotations) is not None:
+        annotations[_ISSUED] = credential_id(token_id)
     status = {"token": token, "expirationTimestamp": timestamp(now + timedelta(seconds=spec.seconds))}
     return json_response({**answered, "status": status}, 201, call.warnings)
 

@@ -26,7 +26,7 @@ __all__ = ["Policies", "PolicyConfigurationError"]
 
 _GROUP: Final = "admissionregistration.k8s.io/v1"
 _KINDS: Final = ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")
-_CODES: Final = {"Unauthorized": 401, "Forbidden": 403, "RequestEntityTooLarge": 413}
+_CODES: Final = {"Forbidden": 403, "RequestEntityTooLarge": 413}
 # Gives the objects of a request in a version, and their kind there.
 Shown = Callable[[Resource], Awaitable[tuple[Object | None, Object | None, GroupVersionKind]]]
 
