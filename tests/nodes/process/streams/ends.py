@@ -1,4 +1,4 @@
-"""The two ends of a stream into a pod without a network or a process: a client's connection, and what runs in the pod."""
+"""The two ends of a stream into a pod without a network or a process: a client's connection, and the pod."""
 
 from __future__ import annotations
 
