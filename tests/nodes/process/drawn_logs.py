@@ -1,4 +1,4 @@
-"""Logs of containers drawn from a seed, asked for over the node's endpoint in virtual time, beside a simple model of them."""
+"""Logs of containers drawn from a seed, asked for at the node's endpoint in virtual time, and a model of them."""
 
 from __future__ import annotations
 
