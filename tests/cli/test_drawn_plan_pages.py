@@ -27,8 +27,8 @@ def _plan(draw: Draw) -> Any:
     for each in pods:
         each.object["status"] = draw.one(({}, {"phase": "Running"}))
     nodes = [node(f"n{number}") for number in range(draw.one((0, 1, 2, 41)))]
-    for each in nodes:
-        each["metadata"]["labels"] = draw.one(({}, {"node.kubernetes.io/instance-type": "big"}))
+    for brought in nodes:
+        brought["metadata"]["labels"] = draw.one(({}, {"node.kubernetes.io/instance-type": "big"}))
     moving = draw.one(((), ("Node n1", "Pod p1")))
     return SimpleNamespace(
         pods=pods,

@@ -216,9 +216,9 @@ def _spdy_steps(draw: Draw, root: str, query: dict[str, list[str]]) -> list[Step
     for number in range(draw.below(6)):
         stream = draw.one(opened) if opened else 1
         said = draw.one((b"in%d" % number, b"long " * 60, b'{"Width":9,"Height":%d}' % number, b""))
-        frames.append(draw.one((StreamData(stream, said), StreamData(stream, said), StreamData(stream, said, True))))
+        frames.append(StreamData(stream, said, draw.one((False, False, True))))
         if draw.chance(0.1):
-            frames.append(draw.one((Ping(1), ResetStream(stream, 5))))
+            frames.append(Ping(1) if draw.chance(0.5) else ResetStream(stream, 5))
     return _split(draw, [encoder.encode(frame) for frame in frames])
 
 
