@@ -67,20 +67,26 @@ class WebSocket:
 
     async def send(self, data: bytes, opcode: Opcode = Opcode.BINARY) -> None:
         """Send a message. Raises ConnectionResetError when the peer has gone or either end has closed."""
-        await self._stream.write(frame_bytes(opcode, data, os.urandom(4) if self._client else b""))
+        if self._closed:
+            # After the goodbye there is nothing to say, even while it is still on its way.
+            raise ConnectionResetError("the WebSocket is closed")
+        await self._write(data, opcode)
 
     async def close(self, code: int = _NORMAL, reason: str = "") -> None:
         """Say goodbye and close; a peer that has gone already is no error."""
         if not self._closed:
-            with suppress(ConnectionResetError):
-                await self.send(close_payload(code, reason), Opcode.CLOSE)
             self._closed = True
+            with suppress(ConnectionResetError):
+                await self._write(close_payload(code, reason), Opcode.CLOSE)
         self._stream.close()
 
     def abandon(self) -> None:
         """Close without a word."""
         self._closed = True
         self._stream.close()
+
+    async def _write(self, data: bytes, opcode: Opcode) -> None:
+        await self._stream.write(frame_bytes(opcode, data, os.urandom(4) if self._client else b""))
 
     async def _more(self) -> bytes:
         data = await self._stream.read()

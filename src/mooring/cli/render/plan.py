@@ -21,7 +21,7 @@ def plan_page(plan: Plan, advice: int, unknowns: Sequence[str], given: GivenMani
     page = TextPage()
     landed, pending = len(plan.pods) - len(plan.pending), plan.pending
     ended = "cut off" if plan.settled.moving else "settled"
-    head = f"{landed} of {counted(len(plan.pods), 'pod')} scheduled" if plan.pods else "No pod moves"
+    head = f"{landed:,} of {counted(len(plan.pods), 'pod')} scheduled" if plan.pods else "No pod moves"
     is_bad = pending or plan.waiting or plan.settled.moving
     if unknowns and plan.pods:
         head += ", as far as is known"

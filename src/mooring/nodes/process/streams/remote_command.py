@@ -67,6 +67,9 @@ async def serve_command(channels: Channels, command: RemoteCommand, wanted: froz
         await asyncio.wait((ended, *client), return_when=asyncio.FIRST_COMPLETED)
         if ended.done():
             await _drain(outputs, client[0])
+            # The status is the last word: what a process that was left behind writes meanwhile comes too late.
+            for each in outputs:
+                each.task.cancel()
             with suppress(ConnectionResetError):
                 await channels.send(Channel.ERROR, msgspec.json.encode(exit_status(ended.result())))
     finally:

@@ -1,0 +1,1 @@
+"""Streams into pods, drawn and played in virtual time."""

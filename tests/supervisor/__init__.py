@@ -1,0 +1,1 @@
+"""What `mooring up` is made of."""
