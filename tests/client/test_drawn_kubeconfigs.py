@@ -22,6 +22,7 @@ from mooring.client.kubeconfig import find_access
 from mooring.client.own_kubeconfig import admin_token, cluster_entry, user_config, with_cluster
 from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
+from mooring.net.tls import show_certificate
 from tests.client.desk import NOW, Desk, b64, config
 from tests.support.golden import same_as_recorded
 
@@ -80,7 +81,7 @@ def contexts() -> Fields:
 
 def files() -> Fields:
     twice = [{"name": "x"}, {"name": "x"}]
-    lists = [[], None, {}, "x", [5], [{}], [{"name": 5}], twice]
+    lists: list[Any] = [[], None, {}, "x", [5], [{}], [{"name": 5}], twice]
     return {
         "kind": ["Config", "config", "", None, 5, GONE],
         "apiVersion": ["v2", None, GONE],
@@ -117,14 +118,16 @@ def plugins(desk: Desk) -> list[Object]:
         made.append({"command": f"./plugin{number}", "apiVersion": V1, "interactiveMode": "Never"})
     desk.script("failing", "", then="exit 7")
     first, beta = made[0], {**made[-1], "apiVersion": BETA}
+    arguments: list[Any] = [["-a", "b"], [], None, "x", [5]]
+    variables: list[Any] = [[{"name": "A", "value": "b"}], [{"name": "A"}], [{}], None, {}, [5]]
     more: list[Object] = [
         *({"command": each} for each in ("./failing", "./gone", "./token", "no-such-program", "", None, 5)),
         *({"command": "no-such-program", "installHint": each} for each in ("Install it.", "", 5)),
         {"command": str(desk.folder / "plugin0")},
         *({"apiVersion": each} for each in (BETA, "v1", None, 5)),
         *({"interactiveMode": each} for each in ("IfAvailable", "Always", "Sometimes", "", None, 5)),
-        *({"args": each} for each in (["-a", "b"], [], None, "x", [5])),
-        *({"env": each} for each in ([{"name": "A", "value": "b"}], [{"name": "A"}], [{}], None, {}, [5])),
+        *({"args": each} for each in arguments),
+        *({"env": each} for each in variables),
         *({"provideClusterInfo": each} for each in (True, False, "x", None)),
     ]
     return [*made, beta, {**beta, "interactiveMode": ""}, *({**first, **each} for each in more)]
@@ -187,7 +190,7 @@ class Told:
     def __init__(self, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
         self.desk = desk
         self.shown: list[str] = []
-        show = kubeconfig.show_certificate
+        show = show_certificate
 
         def telling(tls: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
             show(tls, certificate, key)

@@ -127,7 +127,7 @@ def test_a_set_without_a_revision_gets_that_of_most_of_its_pods() -> None:
         sets: list[Object] = []
         for name in ("a", "b")[: draw.choice((1, 2))]:
             template = draw.choice(({}, {"metadata": {"labels": {"app": name}}}))
-            status = draw.choice(({}, {"status": {"updateRevision": f"{name}-7"}}, {"status": {}}))
+            status: Object = draw.choice(({}, {"status": {"updateRevision": f"{name}-7"}}, {"status": {}}))
             metadata = {"name": name, "namespace": "ml", "uid": name}
             kind = draw.choice(("StatefulSet", "DaemonSet"))
             sets.append({"kind": kind, "metadata": metadata, "spec": {"template": template}, **status})
@@ -136,7 +136,7 @@ def test_a_set_without_a_revision_gets_that_of_most_of_its_pods() -> None:
         ]
         pods = []
         for _ in range(draw.randrange(6)):
-            labels = draw.choice(({}, {"labels": {}}, {"labels": {label: "h1"}}, {"labels": {label: "h2"}}))
+            labels: Object = draw.choice(({}, {"labels": {}}, {"labels": {label: "h1"}}, {"labels": {label: "h2"}}))
             pods.append({"metadata": {**labels, "ownerReferences": draw.sample(owned, draw.randrange(3))}})
         revisions = [{"metadata": {"ownerReferences": draw.sample(owned, draw.randrange(2))}}]
         made = "\n".join(json.dumps(each) for each in missing_revisions(sets, revisions, pods))

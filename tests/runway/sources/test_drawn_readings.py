@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable
+from functools import partial
 from random import Random
 from typing import Any, cast
 
@@ -108,16 +109,18 @@ def read(server: Drawn) -> list[str]:
             cluster = snapshot.cluster
             return f"{sorted(cluster.slots)} {sorted(cluster.pods)} {sorted(snapshot.unread_kinds)}"
 
-        asked = [load, lambda: source.gaps]
-        asked += [
-            lambda namespace=each: source.find("Deployment", "web", namespace) for each in (None, "default", "ml")
-        ]  # type: ignore[misc]
-        asked += [lambda namespace=each: sorted(source.names("Deployment", namespace)) for each in (None, "ml")]  # type: ignore[misc]
+        asked: list[Callable[[], Any]] = [load, lambda: source.gaps]
+        asked += [partial(source.find, "Deployment", "web", each) for each in (None, "default", "ml")]
+        asked += [partial(_names, source, each) for each in (None, "ml")]
         asked += [source.pools, source.pool_decisions, lambda: source.name]
         return [said(each) for each in asked]
     finally:
         source.close()
         assert server.asked[-1] == "closed"
+
+
+def _names(source: LiveSource, namespace: str | None) -> list[str]:
+    return sorted(source.names("Deployment", namespace))
 
 
 def test_drawn_servers_are_read_as_far_as_they_let_themselves_be() -> None:
