@@ -13,7 +13,9 @@ from tests.support.golden import same_as_recorded
 
 
 def drawn_node(draw: Random, name: str) -> Object:
-    taints = draw.choice(([], [], [], [], [GPU_TAINT], ["mooring.dev/process=true:NoSchedule"], ["soon=x:PreferNoSchedule"]))
+    taints = draw.choice(
+        ([], [], [], [], [GPU_TAINT], ["mooring.dev/process=true:NoSchedule"], ["soon=x:PreferNoSchedule"])
+    )
     labels = draw.choice(({}, {"disk": "ssd"}, {"disk": "hdd"}))
     made = node(name, cpu=draw.choice(("2", "2", "4")), gpu=draw.choice((0, 1, 2)), taints=taints, labels=labels)
     return simulated(made) if draw.random() < 0.3 else made
