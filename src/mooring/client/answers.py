@@ -11,7 +11,7 @@ from mooring.kube.objects import Object
 from mooring.kube.status import ApiError, error_from_status
 from mooring.net.client_connection import HttpResponse
 
-__all__ = ["error_of", "object_of", "proxied_message", "read_list"]
+__all__ = ["error_of", "object_of", "proxied_message", "read_list", "read_status"]
 
 _MOST_SHOWN_BYTES: Final = 200
 
@@ -20,11 +20,42 @@ class _Message(msgspec.Struct):
     message: str
 
 
+class _Cause(msgspec.Struct):
+    reason: str = ""
+    field: str = ""
+
+
+class _Details(msgspec.Struct):
+    causes: list[_Cause] | None = None
+    retryAfterSeconds: int | None = None
+
+
+class _StatusMeta(msgspec.Struct):
+    continue_: str = msgspec.field(default="", name="continue")
+
+
+class _Status(msgspec.Struct):
+    """What is read of a Status; proxies and other servers answer with JSON of their own."""
+
+    code: int | None = None
+    reason: str = ""
+    message: str = ""
+    details: _Details | None = None
+    metadata: _StatusMeta | None = None
+
+
+def read_status(data: msgspec.Raw | bytes) -> Object:
+    """A Status, or anything that can be read as one. Raises msgspec.DecodeError."""
+    found: Object = msgspec.json.decode(data, type=dict[str, Any])
+    msgspec.convert(found, _Status)
+    return found
+
+
 def error_of(answer: HttpResponse) -> ApiError:
     after = answer.headers.get(b"retry-after", b"")
     seconds = int(after) if after.isdigit() else None
     try:
-        status = msgspec.json.decode(answer.body, type=dict[str, Any])
+        status = read_status(answer.body)
     except msgspec.DecodeError:
         # Not an API server's answer: a proxy's, or that of a server on its way down.
         text = answer.body[:_MOST_SHOWN_BYTES].decode(errors="replace").strip()

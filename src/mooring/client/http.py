@@ -352,7 +352,7 @@ class HttpTransport:
         answer = await self._send(method, path, headers, data)
         if answer.status == 401 and await self._access.refresh():
             answer = await self._send(method, path, headers, data)
-        if answer.status >= 400 or answer.status < 200:
+        if not 200 <= answer.status < 300:
             raise error_of(answer)
         return answer
 

@@ -119,7 +119,7 @@ def access_to(
 
 
 def _chosen(config: Kubeconfig, context: str | None) -> tuple[KubeconfigSection, KubeconfigSection, str]:
-    files = ", ".join(map(str, config.files))
+    files = ", ".join(map(str, config.files)) or "no kubeconfig"
     name = context or config.current_context
     known = ", ".join(sorted(config.contexts)) or "none"
     if not name:

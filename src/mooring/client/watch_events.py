@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from mooring.client.answers import read_status
 from mooring.client.transport import Batch, Change
 from mooring.kube.status import ApiError, error_from_status
 
@@ -34,7 +35,7 @@ def read_batch(lines: bytes, version: str) -> tuple[Batch, ApiError | None]:
     last = None
     for event in _read_events(lines):
         if event.type == "ERROR":
-            error = error_from_status(msgspec.json.decode(event.object))
+            error = error_from_status(read_status(event.object))
             break
         last = event.object
         changes.append(Change(event.type, last))

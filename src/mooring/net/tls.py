@@ -82,7 +82,11 @@ def client_context(*, authority: bytes | None, insecure: bool = False) -> ssl.SS
     elif authority is None:
         context.load_default_certs()
     else:
-        context.load_verify_locations(cadata=authority.decode("ascii", errors="replace"))
+        # Bundles have remarks between their certificates, in any alphabet.
+        text = authority.decode("ascii", errors="ignore")
+        if not text:
+            raise ssl.SSLError("there is no certificate")
+        context.load_verify_locations(cadata=text)
         # Go trusts whatever certificate it is given, be it a server's own; many webhooks are set up so.
         context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     return context

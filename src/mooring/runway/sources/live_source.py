@@ -116,13 +116,15 @@ class _KindReader:
         self._decode = msgspec.json.Decoder(view).decode
         self._take = take
         self._may_be_missing = may_be_missing
+        self._taken: set[tuple[str, str]] = set()
 
     async def read(self) -> str:
         try:
-            await self._pages()
-        except ExpiredError:
-            # The continue token expired during the list (410); one more attempt, with warm caches.
-            await self._pages()
+            try:
+                await self._pages()
+            except ExpiredError:
+                # The continue token expired during the list (410); one more attempt, with warm caches.
+                await self._pages()
         except (ForbiddenError, NotFoundError) as error:
             if self.kind in REQUIRED:
                 raise refusal(
@@ -159,6 +161,12 @@ class _KindReader:
         except msgspec.ValidationError:
             # null counts as absent; the slow path is fine, as it is rare.
             view = self._converted(msgspec.json.decode(item))
+        metadata = view["metadata"] if isinstance(view, dict) else view.metadata
+        name = _name(metadata) if isinstance(metadata, dict) else (metadata.namespace, metadata.name)
+        if name in self._taken:
+            # From before the list had to be begun again.
+            return
+        self._taken.add(name)
         try:
             self._take(self.kind, view)
         except MooringError as error:
@@ -170,6 +178,10 @@ class _KindReader:
         except msgspec.ValidationError as error:
             name = value.get("metadata", {}).get("name", "")
             raise InputError(f"{self._transport.server}: {self.kind} {name}: {message_of(error)}") from None
+
+
+def _name(metadata: Mapping[str, Any]) -> tuple[str, str]:
+    return metadata.get("namespace", ""), metadata["name"]
 
 
 async def _next(pages: AsyncGenerator[Page]) -> Page | None:
