@@ -127,7 +127,7 @@ def validate_claim_status(new: Object, old: Object) -> list[FieldError]:
             text = "must be an allocated device in the claim"
             names = zip(("Driver", "Pool", "Device", "ShareID"), (*_device(device), ""), strict=True)
             errors.append(invalid(f"status.devices[{index}]", dict(names), text))
-        check_conditions(errors, device.get("conditions", ()), f"status.devices[{index}].conditions")
+        check_conditions(errors, device.get("conditions") or (), f"status.devices[{index}].conditions")
     if users and allocation is None:
         errors.append(forbidden("status.reservedFor", "may not be specified when `allocated` is not set"))
     elif "deletionTimestamp" in new["metadata"] and any(user not in known for user in users):
