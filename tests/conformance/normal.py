@@ -17,6 +17,8 @@ WHOLE = re.compile(r'Invalid value: "\{\\"(?:[^"\\]|\\.)*"')
 # A refused update shows the difference in the server's own structs, which are nobody's interface.
 DIFFERENCE = re.compile(r"(?<=\n)(@@ |changed: ).*", re.DOTALL)
 AGE = re.compile(r"\d+[smhd](\d+[smhd])?|<invalid>")
+# The group of the custom kinds whose rules the cases break.
+RULED = "rules.example.com"
 CHANCE = {
     "clusterIP": "<ip>",
     "clusterIPs": ["<ip>"],
@@ -60,6 +62,9 @@ class Normal:
         if "causes" in found and found["causes"][0].get("reason") == "FieldManagerConflict":
             # The real server goes through managers in the order of a Go map, which is chance.
             found = found | {"causes": sorted(found["causes"], key=lambda cause: str(cause["field"]))}
+        if "causes" in found and found.get("group") == RULED:
+            # What single fields are refused for comes in the order of a Go map as well, next to what rules say.
+            found = found | {"causes": sorted(found["causes"], key=lambda cause: str(cause.get("field")))}
         if "managedFields" in found:
             # They are ordered by time, in which a second more or less is chance.
             found = found | {"managedFields": sorted(found["managedFields"], key=_manager)}

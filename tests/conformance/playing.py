@@ -151,18 +151,20 @@ def _shown(code: int, body: Any, pick: list[str] | None) -> dict[str, Any]:
     common = {"apiVersion": "v1", "kind": "Status", "metadata": {}, "status": "Failure", "code": code}
     if isinstance(body, dict) and common.items() <= body.items():
         refused = {key: value for key, value in body.items() if key not in common}
-        if refused.get("message") == _sum_of_causes(refused.get("details", {})):
+        if _sums_up(refused.get("message", ""), refused.get("details", {})):
             del refused["message"]
         return {"refused": refused}
     return {"body": body}
 
 
-def _sum_of_causes(details: dict[str, Any]) -> str:
-    """What an Invalid says as a whole: its causes in order, each once."""
+def _sums_up(message: str, details: dict[str, Any]) -> bool:
+    """Whether this is what an Invalid says as a whole: its causes, each once, and in an order of their own."""
     causes = list(dict.fromkeys(f"{cause.get('field')}: {cause['message']}" for cause in details.get("causes", [])))
     joined = causes[0] if len(causes) == 1 else f"[{', '.join(causes)}]"
     kind = details.get("kind", "") + (f".{details['group']}" if "group" in details else "")
-    return f'{kind} "{details.get("name", "")}" is invalid: {joined}'
+    whole = f'{kind} "{details.get("name", "")}" is invalid: {joined}'
+    shuffled = len(causes) > 1 and len(message) == len(whole) and all(cause in message for cause in causes)
+    return shuffled or message == whole
 
 
 def _picked(body: Any, pointers: list[str] | None) -> Any:

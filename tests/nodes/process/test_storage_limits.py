@@ -47,7 +47,7 @@ def test_a_pod_that_writes_too_much_is_evicted(tmp_path: Path, monkeypatch: pyte
         mounts = [{"name": "data", "mountPath": "/data"}]
         volumes = [{"name": "data", "emptyDir": {"sizeLimit": "2Mi"}}]
         at.pod("volume", shell(fill.format("/data/x"), volumeMounts=mounts), volumes=volumes)
-        at.pod("layer", shell(fill.format("/tmp/x"), resources={"limits": {"ephemeral-storage": "2Mi"}}))
+        at.pod("layer", shell(fill.format("/tmp/written-by-layer"), resources={"limits": {"ephemeral-storage": "2Mi"}}))
         for name, message in (
             ("volume", 'Usage of EmptyDir volume "data" exceeds the limit "2Mi". '),
             ("layer", "Pod ephemeral local storage usage exceeds the total limit of containers 2Mi. "),
