@@ -134,7 +134,7 @@ class Player:
 
     def _referred(self, match: re.Match[str]) -> str:
         name, *parts = match[1].split("/")
-        found = _at(self._captured[name], parts)
+        found = value_at(self._captured[name], parts)
         assert found is not None, f"{match[0]} is not in {self._captured[name]}"
         return str(found)
 
@@ -171,17 +171,17 @@ def _picked(body: Any, pointers: list[str] | None) -> Any:
     """The parts of a body that a case is about; the whole where it names none."""
     if pointers is None:
         return body
-    found = {pointer: _at(body, pointer.split("/")) for pointer in pointers}
+    found = {pointer: value_at(body, pointer.split("/")) for pointer in pointers}
     return {pointer: value for pointer, value in found.items() if value is not None}
 
 
-def _at(value: Any, parts: list[str]) -> Any:
+def value_at(value: Any, parts: list[str]) -> Any:
     """The value at a path; `*` stands for every item of a list."""
     for index, part in enumerate(parts):
         part = part.replace("~1", "/").replace("~0", "~")
         if isinstance(value, list):
             if part == "*":
-                return [_at(item, parts[index + 1 :]) for item in value]
+                return [value_at(item, parts[index + 1 :]) for item in value]
             value = value[int(part)] if int(part) < len(value) else None
         elif isinstance(value, dict):
             value = value.get(part)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
@@ -331,8 +331,8 @@ def test_a_client_that_reads_nothing_is_cut_off_and_one_that_reads_a_little_is_n
     asyncio.run(story())
 
 
-def given(story: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(story())  # type: ignore[arg-type]
+def given(story: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    asyncio.run(story())
 
 
 def test_a_client_reads_what_servers_answer_however_it_is_cut_into_pieces() -> None:

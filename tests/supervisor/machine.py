@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
@@ -169,7 +170,7 @@ class Process:
         self.stdin = self.stdout = self
         machine.processes.append(self)
         for moment, data in life.writes:
-            machine.at(self.started + moment, lambda data=data: self._write(data))  # type: ignore[misc]
+            machine.at(self.started + moment, partial(self._write, data))
         if life.ends is not None:
             machine.at(self.started + life.ends, lambda: self._exit(life.code))
 

@@ -6,6 +6,7 @@ import base64
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -28,7 +29,7 @@ class Hooks:
         self.answers: dict[str, Object] = {}
         self.place = {"url": foreign.url, "ca": base64.b64encode(foreign.authority).decode()}
         for path in PATHS:
-            foreign.on(path, lambda request, path=path: self._answer(path, request))  # type: ignore[misc]
+            foreign.on(path, partial(self._answer, path))
 
     def _answer(self, path: str, request: Object) -> Any:
         answer = self.answers.get(path, {"response": {"allowed": True}})

@@ -14,6 +14,7 @@ from mooring.kube.objects import Object
 from mooring.kube.status import BadRequestError
 from mooring.registry.admission.stored_only import STORED_ONLY
 from tests.conformance.normal import UUID, Normal
+from tests.conformance.playing import value_at
 from tests.conformance.questions.asking import Headers, Reply, Server
 from tests.conformance.questions.hooks import Hooks
 from tests.conformance.questions.people import ADMINISTRATOR
@@ -70,7 +71,7 @@ class Exact(Normal):
         """The values at some paths."""
         found = []
         for path in paths:
-            each = _at(value, path.split("/"))
+            each = value_at(value, path.split("/"))
             rows = [{"cells": row} for row in each or ()] if path.endswith("/cells") else each
             found.append(self.body(rows, managed=managed))
         return found
@@ -214,7 +215,7 @@ class _Player:
 
     def _referred(self, match: re.Match[str]) -> str:
         name, *parts = match[1].split("/")
-        return str(_at(self._captured.get(name), parts))
+        return str(value_at(self._captured.get(name), parts))
 
 
 def _value(reply: Reply) -> Any:
@@ -260,18 +261,3 @@ def _frames(data: bytes) -> Iterator[Object]:
         frame, data = data[4 : 4 + size], data[4 + size :]
         kind = frame[2 : 2 + frame[1]].decode()
         yield {"type": kind, "object": decode(frame[frame.index(b"k8s\x00") :])}
-
-
-def _at(value: Any, parts: list[str]) -> Any:
-    """The value at a path; `*` stands for every item of a list."""
-    for index, part in enumerate(parts):
-        part = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(value, list):
-            if part == "*":
-                return [_at(item, parts[index + 1 :]) for item in value]
-            value = value[int(part)] if int(part) < len(value) else None
-        elif isinstance(value, dict):
-            value = value.get(part)
-        else:
-            return None
-    return value

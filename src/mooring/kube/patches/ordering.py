@@ -6,9 +6,10 @@ order they had decides as far as it can.
 
 from typing import Any
 
+from mooring.kube.errors import go_text
 from mooring.kube.patches.errors import PatchError
 
-__all__ = ["check_order", "go_text", "identity", "in_order", "positions"]
+__all__ = ["check_order", "identity", "in_order", "positions"]
 
 
 def in_order(merged: list[Any], order: list[Any], live: list[Any], key: str) -> list[Any]:
@@ -75,17 +76,3 @@ def check_order(patch: list[Any], order: list[Any], key: str) -> None:
                 f"The order in patch list:\n{go_text(patch)}\n doesn't match $setElementOrder list:\n{go_text(order)}\n"
             )
             raise PatchError(message)
-
-
-def go_text(value: Any) -> str:
-    """A value as Go prints it, which is how some errors of the API show a patch."""
-    match value:
-        case None:
-            return "<nil>"
-        case bool():
-            return "true" if value else "false"
-        case dict():
-            return f"map[{' '.join(f'{key}:{go_text(value[key])}' for key in sorted(value))}]"
-        case list():
-            return f"[{' '.join(map(go_text, value))}]"
-    return str(value)

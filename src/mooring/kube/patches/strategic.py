@@ -9,10 +9,10 @@ Nulls in an item that is new to its list are kept, as the API keeps them at this
 
 from typing import Any, Final
 
-from mooring.kube.errors import go_quote
+from mooring.kube.errors import go_quote, go_text
 from mooring.kube.patches.equality import same
 from mooring.kube.patches.errors import PatchError
-from mooring.kube.patches.ordering import check_order, go_text, identity, in_order, positions
+from mooring.kube.patches.ordering import check_order, identity, in_order, positions
 from mooring.kube.schemas.model import Schema
 
 __all__ = ["strategic_merge_patch"]

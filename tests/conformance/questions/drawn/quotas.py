@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 from mooring.kube.objects import Object
 from tests.conformance.questions.drawn.templates import drawn, many, maybe, one
@@ -276,11 +277,11 @@ def limits(number: int) -> list[Step]:
     kinds = draw.sample(sorted(LIMITS), draw.choice((1, 2, 3)))
     steps: list[Step] = []
     # With several, which one is asked first is chance on a real server.
-    for name in ("one",):
-        spec = {"limits": [{"type": kind, **cleaned(drawn(draw, LIMITS[kind]))} for kind in kinds]}  # type: ignore[dict-item]
-        steps.append(
-            {"do": f"POST {NS}/limitranges", "body": {"metadata": {"name": name}, "spec": spec}, "pick": ["spec"]}
-        )
+    bounds: list[Any] = [cleaned(drawn(draw, LIMITS[kind])) for kind in kinds]
+    spec = {"limits": [{"type": kind, **each} for kind, each in zip(kinds, bounds, strict=True)]}
+    steps.append(
+        {"do": f"POST {NS}/limitranges", "body": {"metadata": {"name": "one"}, "spec": spec}, "pick": ["spec"]}
+    )
     asked: list[Step] = []
     pick = ["metadata/annotations", "spec/containers/*/resources", "spec/initContainers/*/resources", "status/qosClass"]
     for index in range(16):
