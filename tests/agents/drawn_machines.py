@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from mooring.agents.helm.empty_namespace import delete_if_empty
 from mooring.agents.helm.progress import progressed
@@ -226,7 +228,8 @@ def files(draw: Draw) -> Iterator[Any]:
     host = typed_host(_host(draw))
     labels = node_labels(host)
     yield ["kubelet", kubelet_configuration(plan, host, "/etc/resolv.conf"), kubelet_arguments("kubelet", plan, labels)]
-    yield ["containerd", containerd_configuration(plan, "/opt/cni/bin").splitlines(), plan.search_path]
+    with patch.dict(os.environ, {"PATH": "/opt/own/bin:/usr/bin"}):
+        yield ["containerd", containerd_configuration(plan, "/opt/cni/bin").splitlines(), plan.search_path]
     yield ["pods", network_configuration(root, cidr) if cidr else {}, default_pod_cidr(plan.name)]
     asked = draw.one(("none", "10.1.0.0/24", "10.1.0.0/29", "10.1.0.0/30", "10.1.0.1/24", "fd00::/120", "x", ""))
     try:
