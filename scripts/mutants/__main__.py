@@ -52,6 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", metavar="PACKAGE", help="of src/mooring, such as runtime or features/groups")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many run at once")
     parser.add_argument("--seconds", type=float, default=30, help="of the processor that one run of tests may take")
+    parser.add_argument("--everywhere", action="store_true", help="show those that live to all tests (an hour)")
     parser.add_argument("--list", action="store_true", help="show the sample and run nothing")
     return parser
 
@@ -59,7 +60,8 @@ def _parser() -> argparse.ArgumentParser:
 def _found(sample: list[Mutation], asked: argparse.Namespace) -> list[Verdict]:
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         trees = [Tree(ROOT, Path(folder) / str(number)) for number in range(asked.jobs)]
-        return Court(trees, Ledger(ROOT, LEDGER), asked.seconds).verdicts(sample, _tell)
+        court = Court(trees, Ledger(ROOT, LEDGER), asked.seconds, asked.everywhere)
+        return court.verdicts(sample, _tell)
 
 
 def _tell(verdict: Verdict) -> None:

@@ -27,6 +27,10 @@ class ImportGraph:
                     self._importers[found].add(path)
         self._tests = [path for path in paths if path.name.startswith("test_")]
 
+    @property
+    def tests(self) -> list[str]:
+        return sorted(map(str, self._tests))
+
     def nearest_tests(self, module: Path, folders: list[str]) -> list[str]:
         """The files in these folders, the nearest first; among equals one that is named after the module."""
         distances = self._distances(module)

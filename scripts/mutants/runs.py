@@ -6,7 +6,7 @@ import contextlib
 import queue
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
@@ -25,6 +25,8 @@ NEAREST = 3
 # so each of them has to be run with it.
 FURTHER = 45
 FURTHER_OF_IMPORTS = 12
+# Tests of what is not in the source.
+OF_THE_TOOLS = ("tests/scripts/", "tests/repository/")
 # How many files of tests are asked at once which faults they meet.
 ASKED_AT_ONCE = 12
 # Of the processor, for the nearest files: what takes longer is left to those tests that come by.
@@ -45,9 +47,10 @@ class Verdict:
 class Court:
     """The copies of the checkout, as many mutations at once as there are of them, and what was seen so far."""
 
-    def __init__(self, trees: Sequence[Tree], ledger: Ledger, seconds: float) -> None:
+    def __init__(self, trees: Sequence[Tree], ledger: Ledger, seconds: float, everywhere: bool = False) -> None:
         self._ledger = ledger
         self._seconds = seconds
+        self._everywhere = everywhere
         self._graph = ImportGraph(trees[0].folder)
         self._free: queue.SimpleQueue[Tree] = queue.SimpleQueue()
         self._trees = trees
@@ -57,7 +60,7 @@ class Court:
 
     def verdicts(self, sample: Sequence[Mutation], told: Callable[[Verdict], None]) -> list[Verdict]:
         """In the order of the sample; what was judged before is told as it was."""
-        files = {each: self._files(each) for each in sample}
+        files = {each: self._near(each) for each in sample}
         with ThreadPoolExecutor(len(self._trees)) as pool:
 
             def judge(mutation: Mutation) -> None:
@@ -66,27 +69,35 @@ class Court:
                     told(self._verdict(mutation, files[mutation]))
 
             list(pool.map(judge, sample))
-            living = [each for each in sample if self._ledger.killed_by(each, files[each]) is None]
-            asked: dict[str, list[Mutation]] = defaultdict(list)
-            for mutation in living:
-                for file in self._ledger.unseen(mutation, files[mutation]):
-                    asked[file].append(mutation)
-            names = sorted(asked)
-            groups = [names[start : start + ASKED_AT_ONCE] for start in range(0, len(names), ASKED_AT_ONCE)]
-            list(pool.map(partial(self._record, asked=asked), groups))
-
-            def judge_again(mutation: Mutation) -> None:
-                self._meet_rest(mutation, files[mutation])
-                told(self._verdict(mutation, files[mutation]))
-
-            list(pool.map(judge_again, living))
+            asked = living = [each for each in sample if self._ledger.killed_by(each, files[each]) is None]
+            self._ask(pool, living, files)
+            if self._everywhere:
+                living = [each for each in asked if each.probe and self._ledger.killed_by(each, files[each]) is None]
+                files |= {each: [*files[each], *self._far(files[each])] for each in living}
+                self._ask(pool, living, files)
+        for mutation in asked:
+            told(self._verdict(mutation, files[mutation]))
         return [self._verdict(each, files[each]) for each in sample]
 
-    def _files(self, mutation: Mutation) -> list[str]:
+    def _ask(self, pool: Executor, living: Sequence[Mutation], files: Mapping[Mutation, list[str]]) -> None:
+        """Which tests of their files come by, and what these say then."""
+        asked: dict[str, list[Mutation]] = defaultdict(list)
+        for mutation in living:
+            for file in self._ledger.unseen(mutation, files[mutation]):
+                asked[file].append(mutation)
+        names = sorted(asked)
+        groups = [names[start : start + ASKED_AT_ONCE] for start in range(0, len(names), ASKED_AT_ONCE)]
+        list(pool.map(partial(self._record, asked=asked), groups))
+        list(pool.map(lambda each: self._meet_rest(each, files[each]), living))
+
+    def _near(self, mutation: Mutation) -> list[str]:
         folder = self._trees[0].folder
         nearest = self._graph.nearest_tests(mutation.path, test_folders(folder, mutation.path))
         nearest = broad_first(mutation.path, nearest, NEAREST)
         return nearest[: NEAREST + (FURTHER if mutation.probe is not None else FURTHER_OF_IMPORTS)]
+
+    def _far(self, near: list[str]) -> list[str]:
+        return [each for each in self._graph.tests if each not in near and not each.startswith(OF_THE_TOOLS)]
 
     def _meet_nearest(self, mutation: Mutation, files: list[str]) -> None:
         if self._ledger.killed_by(mutation, files) is None:

@@ -277,9 +277,9 @@ def checkout(folder: Path) -> Path:
     return folder
 
 
-def judged(here: Path, copy: Path) -> list[tuple[str, str, str]]:
+def judged(here: Path, copy: Path, everywhere: bool = False) -> list[tuple[str, str, str]]:
     tree, told = Tree(here, copy), list[Verdict]()
-    court = Court([tree], Ledger(here, here / ".mutants/seen.jsonl"), 10)
+    court = Court([tree], Ledger(here, here / ".mutants/seen.jsonl"), 10, everywhere)
     found = court.verdicts(every_mutation(here, None), told.append)
     assert sorted(map(repr, told)) == sorted(map(repr, found))
     original = (here / MODULE).read_bytes()
@@ -306,6 +306,22 @@ def test_a_fault_is_killed_survives_or_is_reached_by_nobody(tmp_path: Path) -> N
     test = here / "tests/kube/test_nothing.py"
     test.write_text("from mooring.kube.sample import unused\n\ndef test_it(): assert not unused(1)\n", encoding="utf-8")
     assert [outcome for _, outcome, _ in judged(here, tmp_path / "third")] == ["killed", "survived", "killed", "killed"]
+
+
+def test_what_lives_may_be_shown_to_the_tests_of_other_packages(tmp_path: Path) -> None:
+    here = checkout(tmp_path / "checkout")
+    far = here / "tests/cli/test_commands.py"
+    far.parent.mkdir()
+    far.write_text("from mooring.kube.sample import unused\n\ndef test_it(): assert not unused(1)\n", encoding="utf-8")
+    assert [outcome for _, outcome, _ in judged(here, tmp_path / "near")] == [
+        "killed",
+        "survived",
+        "unreached",
+        "killed",
+    ]
+    found = judged(here, tmp_path / "far", everywhere=True)
+    assert [outcome for _, outcome, _ in found] == ["killed", "survived", "killed", "killed"]
+    assert "tests/cli/test_commands.py" in found[2][2]
 
 
 def mounts_below(folder: Path) -> list[str]:
