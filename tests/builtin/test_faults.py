@@ -244,7 +244,10 @@ def _cpu(pod: Object) -> int:
 
 
 def _covers_its_nodes(world: World, daemon_set: Object, pods: list[Object]) -> None:
-    """One pod of today's template for every node that it chooses, counted as such."""
+    """One pod of today's template for every node that it chooses, counted as such.
+
+    A pod that is to take another's place may wait for room, and then the other stays.
+    """
     zone = daemon_set["spec"]["template"]["spec"].get("nodeSelector", {}).get("topology.kubernetes.io/zone")
     wanted = [
         node["metadata"]["name"]
@@ -253,7 +256,11 @@ def _covers_its_nodes(world: World, daemon_set: Object, pods: list[Object]) -> N
     ]
     fields = [pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"] for pod in pods]
     targets = [field["nodeSelectorTerms"][0]["matchFields"][0]["values"][0] for field in fields]
-    assert sorted(targets) == sorted(wanted)
+    waiting = Counter(target for target, pod in zip(targets, pods, strict=True) if _waits_for_room(pod))
+    second = Counter(targets) - Counter(wanted)
+    assert not Counter(wanted) - Counter(targets)
+    assert second <= waiting
+    assert not second or daemon_set["spec"]["updateStrategy"]["rollingUpdate"]["maxSurge"]
     grace = daemon_set["spec"]["template"]["spec"]["terminationGracePeriodSeconds"]
     status = daemon_set["status"]
     if all(pod["spec"].get("nodeName") for pod in pods):
