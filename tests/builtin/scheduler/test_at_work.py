@@ -147,6 +147,15 @@ def test_any_crash_ends_in_the_same_place() -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
+def test_a_pod_that_waits_says_so_whatever_became_of_the_first_word(seed: int) -> None:
+    place = town(pod("p"), seed=seed, faults=Faults(fail_before=0.5, conflict=0.3))
+    place.run()
+    place.simulation.quiet()
+    place.run()
+    assert condition(place.get("Pod", "p"), "PodScheduled")["reason"] == "Unschedulable"
+
+
+@pytest.mark.parametrize("seed", range(6))
 def test_faults_never_overcommit_a_node_or_lose_a_pod(seed: int) -> None:
     nodes = [ready(f"n{i}", cpu="4") for i in range(5)]
     pods = [pod(f"p{i}", cpu="1") for i in range(25)]

@@ -109,6 +109,21 @@ def test_what_is_known_is_not_said_again() -> None:
     assert decide(waiting).empty
 
 
+def test_what_is_not_on_record_is_said_again() -> None:
+    """A write may fail, and a pod that nobody knows to be unschedulable gets no new node from an autoscaler."""
+    first = decide(pod("p"))
+    assert said(decide(pod("p"), memory=first.memory), "p")["conditions"] == said(first, "p")["conditions"]
+    again = decide(pod("p"), memory=decide(pod("p"), memory=first.memory).memory)
+    assert said(again, "p")["conditions"] == said(first, "p")["conditions"]
+    assert not again.events
+    known, other, gone = pod("p"), pod("p"), pod("q")
+    known["status"]["conditions"] = [condition("Unschedulable", messages.NO_NODES)]
+    assert decide(known, memory=first.memory).empty
+    other["metadata"]["uid"] = "another"
+    assert decide(other, memory=first.memory).events
+    assert not said(decide(gone, memory=first.memory), "p")
+
+
 def test_another_scheduler_s_pods_and_those_that_go_are_left_alone() -> None:
     foreign = pod("foreign", schedulerName="other")
     going = pod("going")

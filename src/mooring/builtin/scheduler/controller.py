@@ -81,6 +81,8 @@ class SchedulingBatch:
         # The status of pods that gain or lose a nomination.
         self.nominations: dict[str, Patch] = {}
         self.statuses: list[Write] = []
+        # What is said of pods, by pod: the uid, and the condition. A write of one may fail as well.
+        self.said: dict[str, tuple[str, Condition]] = {}
         self.events: list[Event] = []
         # By what pods have in common: why they fail, and how far the search for each moves on.
         self._memo: dict[tuple[object, ...], tuple[Failure, int]] = {}
@@ -229,6 +231,7 @@ class SchedulingBatch:
     def _set_status(self, pod: Pod, reason: str, message: str, nominated: str | None) -> None:
         body: dict[str, object] = {}
         condition = Condition("PodScheduled", "False", reason, message)
+        self.said[str(key_of(pod))] = pod.metadata.uid, condition
         conditions = pod_conditions(pod, self._now, condition)
         if conditions is not None:
             body["conditions"] = conditions
@@ -238,6 +241,15 @@ class SchedulingBatch:
             self.nominations[str(key_of(pod))] = _status(pod, body)
         elif body:
             self.statuses.append(_status(pod, body))
+
+    def say_again(self, name: str, uid: str, condition: Condition) -> None:
+        """What the last run said of a pod that still waits, where it is not on record and nothing else is said now."""
+        pod = self._state.pending.get(name)
+        if pod is not None and pod.metadata.uid == uid and name not in self.said:
+            conditions = pod_conditions(pod, self._now, condition)
+            if conditions is not None:
+                self.statuses.append(_status(pod, {"conditions": conditions}))
+                self.said[name] = uid, condition
 
     def _preempt(self, pod: Pod, node: str, victims: tuple[PodInfo, ...]) -> None:
         state, cluster = self._state, self._cluster
@@ -307,7 +319,11 @@ def _decide(view: View, state: ClusterState, overlay: Overlay, queue: Queue) -> 
             batch.fail(pod, failure)
         attempt = attempts.get(name) or Attempt(pod.metadata.uid, now)
         attempts[name] = attempt.again(now, failure.blockers, error=failure.error)
-    # 4. Backoffs that are sat out end at their time.
+    # 4. What was said and is not on record is said again.
+    for name, (uid, condition) in queue.said.items():
+        if name in attempts:
+            batch.say_again(name, uid, condition)
+    # 5. Backoffs that are sat out end at their time.
     if ready.next_backoff is not None:
         view.reached(ready.next_backoff)
     return Decision(
@@ -315,7 +331,7 @@ def _decide(view: View, state: ClusterState, overlay: Overlay, queue: Queue) -> 
         children=(*evictions, *batch.binds),
         status=tuple(batch.statuses),
         events=tuple(batch.events),
-        memory=Queue(MappingProxyType(attempts), position, batch.start, batch.unrecorded()),
+        memory=Queue(MappingProxyType(attempts), position, batch.start, batch.unrecorded(), batch.said),
         assumes=(Assume(CLUSTER, overlay.assumed()),),
     )
 

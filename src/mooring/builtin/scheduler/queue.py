@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from mooring.api.core.views import Pod
+from mooring.api.meta import Condition
 from mooring.placement.pods import PodInfo
 from mooring.placement.verdicts import UNSCHEDULABLE, code_of
 from mooring.workloads.cluster_state import ClusterEvent, ClusterState
@@ -62,13 +63,14 @@ class Attempt(NamedTuple):
 class Queue(NamedTuple):
     """Failed attempts by pod, up to which cluster event the scheduler has read, and where its next search begins.
 
-    `nominations` are those that may not be on record yet, by pod: its uid, and the node.
+    `nominations` and what was `said` are what may not be on record yet, by pod: its uid, and the node or the condition.
     """
 
     attempts: Mapping[str, Attempt] = MappingProxyType({})
     position: int = -1
     start: int = 0
     nominations: Mapping[str, tuple[str, str]] = MappingProxyType({})
+    said: Mapping[str, tuple[str, Condition]] = MappingProxyType({})
 
 
 class ReadyPods(NamedTuple):
