@@ -160,22 +160,6 @@ def test_a_term_that_cannot_be_read_is_dropped(field: str, strength: str, words:
 # Which nodes are counted
 
 
-def test_a_constraint_that_honours_affinity_may_stop_to() -> None:
-    """Zone a is as empty as it can be, and the pod selects it not at all: counted, it lets zone b be crowded no more."""
-    scene = cluster(
-        node("a", zone="a", labels={"disk": "ssd"}),
-        node("b", zone="b", labels={"disk": "hdd"}, cpu="1"),
-        node("c", zone="c", labels={"disk": "ssd"}, cpu="1"),
-        pod("web-1", labels=WEB, node="a"),
-        pod("web-2", labels=WEB, node="b"),
-    )
-    constraint = spread(nodeAffinityPolicy="Ignore")
-    asked = pod("web", cpu="2", labels=WEB, topologySpreadConstraints=[constraint], nodeSelector={"disk": "ssd"})
-    honoured = {**asked, "spec": {**asked["spec"], "topologySpreadConstraints": [spread()]}}
-    assert advised(scene, honoured)
-    assert titles(AdviceKind.LEAVE_OUT, scene, asked) == []
-
-
 def test_a_zone_that_nobody_selects_is_counted_no_more() -> None:
     scene = cluster(
         node("a", zone="a", labels={"disk": "ssd"}),
