@@ -127,16 +127,16 @@ def test_predictions_are_told_with_three_nodes_at_most() -> None:
 def test_a_prediction_is_what_the_engine_says_of_the_pod() -> None:
     scene = cluster(node("a", cpu="2"), node("b", cpu="2"), node("c", cpu="1"))
     tied = predict(scene.engine, scene.explain(pod("p", cpu="2")).pod)
-    assert (tied.best, tied.feasible, tied.nominated, tied.sampled) == (frozenset("ab"), frozenset("ab"), set(), False)
+    assert (tied.best, tied.feasible, tied.nominated, tied.sampled) == (frozenset("ab"), frozenset("ab"), frozenset(), False)
     only = predict(scene.engine, scene.explain(pod("p", cpu="2", nodeSelector={"kubernetes.io/hostname": "b"})).pod)
     assert (only.best, only.feasible, only.message) == (frozenset("b"), frozenset("b"), "")
     full = cluster(node("a", cpu="2"), pod("low", cpu="2", node="a", priority=-1))
     waiting = pod("p", cpu="2")
     evicting = predict(full.engine, full.explain(waiting).pod)
-    assert (evicting.best, evicting.nominated) == (set(), frozenset("a"))
+    assert (evicting.best, evicting.nominated) == (frozenset(), frozenset("a"))
     assert evicting.message == full.explain(waiting).message != ""
     nobody = predict(full.engine, full.explain(pod("p", cpu="2", priority=-1)).pod)
-    assert nobody.nominated == set()
+    assert nobody.nominated == frozenset()
     many = cluster(*(node(f"n{number}") for number in range(100)))
     assert predict(many.engine, many.explain(pod("p")).pod).sampled
     many.cluster.remove_node("n99")
