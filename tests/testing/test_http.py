@@ -130,6 +130,7 @@ def test_a_watch_gives_its_events_in_order_and_fails_where_one_is_missing(server
     text = "\n\n".join(map(json.dumps, events)) + "\n"
     server.answer = httpx2.Response(200, content=text.encode(), headers={"x-a": "b"})
     with Api(URL) as api, api.watch("/p", resourceVersion="3") as watch:
+        assert api.url == URL
         assert (watch.code, watch.headers["x-a"]) == (200, "b")
         assert watch.take(2) == events[:2]
         with pytest.raises(AssertionError, match=r"The watch ended after 1 of 2 events: \['ADDED'\]"):

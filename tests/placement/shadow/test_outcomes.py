@@ -127,7 +127,12 @@ def test_predictions_are_told_with_three_nodes_at_most() -> None:
 def test_a_prediction_is_what_the_engine_says_of_the_pod() -> None:
     scene = cluster(node("a", cpu="2"), node("b", cpu="2"), node("c", cpu="1"))
     tied = predict(scene.engine, scene.explain(pod("p", cpu="2")).pod)
-    assert (tied.best, tied.feasible, tied.nominated, tied.sampled) == (frozenset("ab"), frozenset("ab"), frozenset(), False)
+    assert (tied.best, tied.feasible, tied.nominated, tied.sampled) == (
+        frozenset("ab"),
+        frozenset("ab"),
+        frozenset(),
+        False,
+    )
     only = predict(scene.engine, scene.explain(pod("p", cpu="2", nodeSelector={"kubernetes.io/hostname": "b"})).pod)
     assert (only.best, only.feasible, only.message) == (frozenset("b"), frozenset("b"), "")
     full = cluster(node("a", cpu="2"), pod("low", cpu="2", node="a", priority=-1))
