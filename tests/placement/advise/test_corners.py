@@ -308,3 +308,42 @@ def test_a_node_that_is_not_ready_may_be_what_a_spread_waits_for() -> None:
     (advice,) = of(AdviceKind.BRING_BACK, scene, asked)
     assert (advice.title, advice.nodes) == ("Bring node b back: it is unreachable", ("a",))
     assert [(edit.target, edit.op, edit.path) for edit in advice.edits] == [("node/b", "bringBack", "/spec/taints/0")]
+
+
+# Other pods
+
+
+def test_the_topology_key_of_pod_affinity_is_corrected_and_its_selector_told_in_words() -> None:
+    words = [
+        {"key": "app", "operator": "In", "values": ["web", "db"]},
+        {"key": "tier", "operator": "Exists"},
+    ]
+    term = {"labelSelector": {"matchLabels": {"x": "1"}, "matchExpressions": words}, "topologyKey": "rak-of-nodes"}
+    labels = {"app": "web", "tier": "a", "x": "1"}
+    scene = cluster(node("a", labels={"rack-of-nodes": "1"}), pod("there", labels=labels, node="a"))
+    found = advised(scene, pod("web", affinity={"podAffinity": {REQUIRED: [term]}}))
+    told = [advice.title for advice in found if "term 0" in advice.title]
+    assert told == [
+        'Correct topologyKey of required pod affinity term 0 from "rak-of-nodes" to "rack-of-nodes"',
+        "Prefer instead of require pod affinity term 0 (x=1, app In [web, db], tier Exists per rak-of-nodes)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("owner", "namespace", "evicts"),
+    [("ReplicaSet/web", "default", False), ("ReplicaSet/web", "ml", True), ("ReplicaSet/other", "default", True)],
+)
+def test_a_pod_is_not_told_to_evict_others_of_its_workload(owner: str, namespace: str, evicts: bool) -> None:
+    there = pod("there", cpu="2", node="a", owner=owner, namespace=namespace)
+    found = of(AdviceKind.PRIORITISE, cluster(node("a", cpu="2"), there), pod("web", cpu="2", owner="ReplicaSet/web"))
+    assert bool(found) is evicts
+
+
+def test_playing_out_where_pods_go_leaves_the_cluster_as_it_was() -> None:
+    there = [pod(f"mid-{number}", cpu="2", node="b", owner="ReplicaSet/mid") for number in range(2)]
+    scene = cluster(node("a", cpu="5"), node("b", cpu="8"), *there)
+    asked = pod("web", cpu="8")
+    before = scene.answer(asked), sorted(scene.cluster.pods), int(scene.cluster.used_cpu.sum())
+    (advice,) = of(AdviceKind.EVICT, scene, asked)
+    assert advice.title.endswith("others would go to a")
+    assert (scene.answer(asked), sorted(scene.cluster.pods), int(scene.cluster.used_cpu.sum())) == before
