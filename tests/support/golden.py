@@ -20,14 +20,12 @@ SHOWN: Final = 12
 
 def same_as_recorded(name: str, found: Mapping[str, str]) -> None:
     """Fails with the cases that say something else than they did."""
-    path = RECORDED / f"{name}.xz"
     if os.environ.get("MOORING_UPDATE_GOLDEN"):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(lzma.compress(json.dumps(found, indent=0).encode(), preset=9))
+        record(name, found)
     before = recorded(name)
     other = [case for case in {**before, **found} if before.get(case) != found.get(case)]
-    told = [f"{case}\n{_difference(before.get(case, ''), found.get(case, ''))}" for case in other[:SHOWN]]
-    assert not other, f"{len(other)} of {len(before)} cases differ from {path.name}\n\n" + "\n\n".join(told)
+    told = [f"{case}\n{difference(before.get(case, ''), found.get(case, ''))}" for case in other[:SHOWN]]
+    assert not other, f"{len(other)} of {len(before)} cases differ from {name}.xz\n\n" + "\n\n".join(told)
     assert [*found] == [*before], "the cases come in another order"
 
 
@@ -37,6 +35,12 @@ def recorded(name: str) -> dict[str, str]:
     return found
 
 
-def _difference(before: str, now: str) -> str:
+def record(name: str, found: Mapping[str, str]) -> None:
+    RECORDED.mkdir(parents=True, exist_ok=True)
+    (RECORDED / f"{name}.xz").write_bytes(lzma.compress(json.dumps(found, indent=0).encode(), preset=9))
+
+
+def difference(before: str, now: str) -> str:
+    """What changed, line by line; empty where nothing did."""
     lines = difflib.unified_diff(before.split("\n"), now.split("\n"), "recorded", "now", lineterm="", n=1)
     return "\n".join([each for each, _ in zip(lines, range(40), strict=False)])

@@ -132,11 +132,13 @@ def observed_state(simulation: Simulation) -> dict[str, Any]:
     for number, obj in enumerate(sorted(random_names, key=_sort_key)):
         # Which name a pod gets, and with it its address, depends on what a restarted controller knew of earlier ones.
         name = f"{obj['metadata']['generateName']}<{number}>"
-        address = obj.get("status", {}).get("podIP", name)
-        given |= {obj["metadata"]["name"]: name, address: f"address of {name}"}
+        given[obj["metadata"]["name"]] = name
+        if address := obj.get("status", {}).get("podIP"):
+            given[address] = f"address of {name}"
     text = json.dumps({name: _essence(obj) for name, obj in found.items()}, sort_keys=True)
-    for identity, name in given.items():
-        text = text.replace(identity, name)
+    # One address may begin another one: the longer first.
+    for identity in sorted(given, key=len, reverse=True):
+        text = text.replace(identity, given[identity])
     essence: dict[str, Any] = json.loads(text)
     return essence
 

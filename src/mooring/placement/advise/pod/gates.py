@@ -35,12 +35,15 @@ def unreadable(search: Search) -> Iterator[Advice]:
     for i, term in enumerate((affinity.get("nodeAffinity") or {}).get(PREFERRED) or ()):
         yield from _bounds(search, i, term)
     for path, words, terms in _lists(search.spec, affinity):
+        helped = False
         for i, term in enumerate(terms):
             edit = Edit("pod", "drop", pointer(*path, i), term, None)
             advice = search.on_pod(AdviceKind.DROP, f"Drop {words} {i}, which cannot be read", edit)
             if advice is not None:
+                helped = True
                 yield advice
-        if len(terms) > 1:
+        # Where one alone is to blame, the others stay.
+        if len(terms) > 1 and not helped:
             edit = Edit("pod", "drop", pointer(*path), terms, None)
             advice = search.on_pod(AdviceKind.DROP, f"Drop every {words}", edit)
             if advice is not None:
