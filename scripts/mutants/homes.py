@@ -13,6 +13,7 @@ _ELSEWHERE = {
     "apiserver": ("conformance",),
     "catalog.py": ("runtime", "cli"),
     "client": ("runtime",),
+    "features": ("features/declared",),
     "kube": ("registry", "conformance/drawn"),
     "net": ("nodes",),
     "placement": ("cli",),
