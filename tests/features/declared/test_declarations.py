@@ -19,7 +19,22 @@ from tests.support.golden import same_as_recorded
 
 OURS = [each for each in FEATURES if each is not CONTROL_PLANE]
 # What somebody could give a flag of any type.
-GIVEN = ("", "0", "0s", "5", "90s", "1h30m", "-1s", "byo", "karpenter", "pending", "priority", "least-waste", "/a b", "x y")
+GIVEN = (
+    "",
+    "0",
+    "0s",
+    "5",
+    "90s",
+    "1h30m",
+    "-1s",
+    "byo",
+    "karpenter",
+    "pending",
+    "priority",
+    "least-waste",
+    "/a b",
+    "x y",
+)
 
 
 def test_kinds_and_webhooks_are_what_api_servers_are_given() -> None:
@@ -91,7 +106,13 @@ CASES: list[tuple[str, str, dict[str, Any], dict[str, Any] | None, str]] = [
     ("runway.mooring.dev/v1alpha1", "Installation", {}, {"phase": "Installed", "message": "all is there"}, ""),
     ("runway.mooring.dev/v1alpha1", "Installation", {}, {"phase": "Installing", "message": "step 1"}, "step 1"),
     ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", {"replicas": 1200}, None, "0 of 1,200 groups are ready"),
-    ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", {"replicas": 2}, {"readyReplicas": 1}, "1 of 2 groups are ready"),
+    (
+        "leaderworkerset.x-k8s.io/v1",
+        "LeaderWorkerSet",
+        {"replicas": 2},
+        {"readyReplicas": 1},
+        "1 of 2 groups are ready",
+    ),
     ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", {"replicas": 2}, {"readyReplicas": 2}, ""),
     ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", {"replicas": 0}, None, ""),
     ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", {}, None, ""),
@@ -139,7 +160,13 @@ CASES: list[tuple[str, str, dict[str, Any], dict[str, Any] | None, str]] = [
     ("mlops.mlops.dev/v1alpha1", "NotebookValidationJob", {}, {"phase": "Failed", "message": "no"}, "no"),
     ("mlops.mlops.dev/v1alpha1", "NotebookValidationJob", {}, {"phase": "Succeeded", "message": "it ran"}, ""),
     ("infrastructure.cluster.x-k8s.io/v1beta1", "ByoMachine", {}, None, "no host is claimed yet"),
-    ("infrastructure.cluster.x-k8s.io/v1beta1", "ByoMachine", {}, {"conditions": [CONDITION]}, "no host is claimed yet"),
+    (
+        "infrastructure.cluster.x-k8s.io/v1beta1",
+        "ByoMachine",
+        {},
+        {"conditions": [CONDITION]},
+        "no host is claimed yet",
+    ),
     (
         "infrastructure.cluster.x-k8s.io/v1beta1",
         "ByoMachine",
