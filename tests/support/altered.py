@@ -11,7 +11,7 @@ import copy
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from random import Random
 from typing import Any, Final, NamedTuple
 
@@ -21,10 +21,11 @@ from mooring.kube.objects import Object
 from mooring.kube.times import moment, timestamp
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Decision
+from mooring.runtime.dispatcher.observedobject import Unreadable
+from mooring.runtime.dispatcher.stores import Stores
 from mooring.runtime.dispatcher.task import ALL, ReconcileRequest
 from mooring.runtime.drivers.simulation import Simulation
-from mooring.runtime.view import View
-from mooring.testing.decisions import OBSERVERS, DecidingTwice
+from mooring.runtime.view import FoldQuestion, GetQuestion, ListQuestion, Question, Unavailable, View
 
 __all__ = ["Altered", "Change", "decided_if_altered"]
 
@@ -40,6 +41,10 @@ _LATER: Final = (0, 0, 0, 0, 1, 30, 300, 3600, 86400)
 # Characters of a value that a case is named by.
 _SHOWN: Final = 80
 _STATES: Final = ("True", "False", "Unknown")
+# An API server takes no others.
+_AMOUNTS: Final = frozenset({"capacity", "allocatable", "allocatedResources", "requests", "limits"})
+# How many cases are tried for each that shall make a difference.
+_TRIES: Final = 2
 _INCIDENTAL: Final = frozenset({"managedFields", "resourceVersion", "selfLink", "uid", "name", "namespace"})
 
 
@@ -75,28 +80,40 @@ def decided_if_altered(
     cases: int,
     also: Mapping[str, Sequence[Change]] | None = None,
 ) -> dict[str, str]:
-    """By what is otherwise, what is decided then. `also` has changes for every object of a kind, by its name."""
-    return _Cluster(simulation, [*controllers], told).cases(Random(f"altered/{seed}"), cases, also or {})
+    """By what is otherwise, what is decided then, until so many cases made a difference.
+
+    `also` has changes for every object of a kind, by its name.
+    """
+    return _Cluster(simulation, controllers, told).cases(Random(f"altered/{seed}"), cases, also or {})
 
 
 class _Cluster:
-    def __init__(self, simulation: Simulation, controllers: Sequence[Controller], told: Told) -> None:
-        self._dispatcher, self._now = simulation.dispatcher, simulation.now
+    """Everything that some controllers read, as a story left it."""
+
+    def __init__(self, simulation: Simulation, controllers: Iterable[Controller], told: Told) -> None:
+        self._now, self._told = simulation.now, told
         names = {each.name for each in controllers}
         self._controllers = [each for each in simulation.controllers if each.name in names]
-        self._told = told
-        self._version = 10**9
+        kinds = tuple(dict.fromkeys(kind for each in self._controllers for kind in each.kinds))
         self._kinds: dict[tuple[str, str], Kind[Any]] = {}
-        for controller in self._controllers:
-            for kind in controller.kinds:
-                self._kinds.setdefault((kind.api_version, kind.kind), kind)
+        for kind in kinds:
+            self._kinds.setdefault((kind.api_version, kind.kind), kind)
+        self._stores = Stores(kinds, [index for each in self._controllers for index in each.indexers])
+        self._folds = {fold: fold.start() for each in self._controllers for fold in each.folds}
+        self._version = 0
+        for kind in kinds:
+            self._stores[kind].synced = True
         self._objects = {place: obj for place, obj in self._read(simulation)}
+        for (name, key), obj in self._objects.items():
+            self._put(name, key, obj)
+        self._configuration, self._memories = simulation._configuration, simulation.dispatcher._memories
         self._every = [
             ReconcileRequest(controller, key)
             for controller in self._controllers
             for key in ([ALL] if controller.of is None else self._keys(controller.of))
         ]
-        self._before: dict[int, dict[str, list[str]]] = {}
+        # What each key decides when nothing is otherwise, and what it reads for that, so much later.
+        self._before: dict[int, dict[ReconcileRequest, tuple[list[str], frozenset[Question]]]] = {}
 
     def _read(self, simulation: Simulation) -> Iterator[tuple[tuple[tuple[str, str], Key], Object]]:
         registry = simulation.registry
@@ -109,16 +126,25 @@ class _Cluster:
             for obj in found:
                 yield (name, key_of_object(obj)), obj
 
+    def _keys(self, kind: Kind[Any]) -> list[Key]:
+        return [key for name, key in self._objects if name == (kind.api_version, kind.kind)]
+
     def cases(self, dice: Random, count: int, also: Mapping[str, Sequence[Change]]) -> dict[str, str]:
         every = [*self._changes(also)]
-        chosen = [*_of_every_kind(every, dice, count)]
-        found = {f"+{later}s": self._lines({}, self._decisions(later)) for later in sorted({*_LATER}, reverse=True)}
-        for number, each in enumerate(chosen):
+        found = {}
+        for later in sorted({*_LATER}):
+            decided = ((request, lines) for request, (lines, _) in self._asked(later).items())
+            found[f"+{later}s"] = "\n".join(line for request, lines in decided for line in (str(request), *lines))
+        told = tried = 0
+        for number, each in enumerate(_of_every_kind(every, dice)):
             several = [each, *([dice.choice(every)] if number % 4 == 0 else [])]
             later = dice.choice(_LATER)
-            case = " and ".join(map(str, several)) + (f" +{later}s" if later else "")
-            before = self._decisions(later)
-            found[case] = self._lines(before, self._decide_with(several, later))
+            said = self._decided_with(several, later)
+            if said is not None:
+                found[" and ".join(map(str, several)) + (f" +{later}s" if later else "")] = said
+                told, tried = told + bool(said), tried + 1
+            if told == count or tried == _TRIES * count:
+                break
         return found
 
     def _changes(self, also: Mapping[str, Sequence[Change]]) -> Iterator[Altered]:
@@ -133,94 +159,110 @@ class _Cluster:
             for change in (Change((), _REMOVED), leaving, *also.get(kind[1], ())):
                 yield Altered(kind, key, change)
             for path, value in _parts(obj, ()):
-                for other in _others(value, known[(kind, *_general(path))]):
+                amounts = not _AMOUNTS.isdisjoint(path) and isinstance(value, str)
+                for other in ("0", "1", "1000") if amounts else _others(value, known[(kind, *_general(path))]):
                     yield Altered(kind, key, Change(path, other))
 
-    def _decide_with(self, several: Sequence[Altered], later: int) -> dict[str, list[str]]:
-        changed: dict[tuple[tuple[str, str], Key], Object | None] = {}
+    def _decided_with(self, several: Sequence[Altered], later: int) -> str | None:
+        """What other decisions come of it; None where nobody reads what is otherwise."""
+        objects: dict[tuple[tuple[str, str], Key], Object | None] = {}
         for each in several:
             place = each.kind, each.key
-            obj = changed.get(place, self._objects[place])
-            changed[place] = None if obj is None or not each.change.path else _with(obj, each.change)
+            obj = objects.get(place, self._objects[place])
+            objects[place] = None if obj is None or not each.change.path else _with(obj, each.change)
+        before = self._asked(later)
+        lines: list[str] = []
         try:
-            for (kind, key), obj in changed.items():
-                self._put(kind, key, obj)
-            woken = self._woken()
-            return {str(request): self._asked_of(request, self._at(later)) for request in woken}
-        except MooringError as error:
-            woken = []
-            return {"": [f"cannot be read: {error}"]}
+            changed = [change for place, obj in objects.items() for change in self._put(*place, obj)]
+            asked = [request for request, (_, questions) in before.items() if _is_asked(questions, changed)]
+            for request in asked:
+                decided, _ = self._decided(request, later)
+                if decided != before[request][0]:
+                    lines += [str(request), *(decided or ["  nothing"])]
+        except Unreadable as error:
+            return f"cannot be read: {error}"
         finally:
-            for kind, key in changed:
-                self._put(kind, key, self._objects[kind, key])
-            # What a key asks for when everything is as before.
-            for request in {**dict.fromkeys(self._woken()), **dict.fromkeys(woken)}:
-                self._asked_of(request, self._now)
+            for place in objects:
+                self._put(*place, self._objects[place])
+        return "\n".join(lines) if asked else None
 
-    def _woken(self) -> list[ReconcileRequest]:
-        """The keys for which something has changed since this was asked, and those that read what is folded."""
-        dirty, self._dispatcher._dirty = self._dispatcher._dirty, {}
-        return [each for each in self._every if each in dirty or each.controller.folds]
-
-    def _at(self, later: int) -> datetime:
-        return self._now + timedelta(seconds=later)
-
-    def _put(self, kind: tuple[str, str], key: Key, obj: Object | None) -> None:
+    def _put(self, name: tuple[str, str], key: Key, obj: Object | None) -> list[tuple[Kind[Any], Key]]:
+        """Have an object be like this, or not at all; the views that are other ones now."""
         self._version += 1
         if obj is not None:
             obj = {**obj, "metadata": {**obj["metadata"], "resourceVersion": str(self._version)}}
-        self._dispatcher.observe_object(self._kinds[kind], key, obj)
+        changes = [*self._stores.take(self._kinds[name], key, obj)]
+        for kind, change in changes:
+            for fold, state in self._folds.items():
+                if kind in fold.kinds:
+                    fold.apply(state, kind, change)
+        return [(kind, key) for kind, _ in changes]
 
-    def _decisions(self, later: int) -> dict[str, list[str]]:
+    def _asked(self, later: int) -> dict[ReconcileRequest, tuple[list[str], frozenset[Question]]]:
         if later not in self._before:
-            self._before[later] = self._asked(later)
+            self._before[later] = {request: self._decided(request, later) for request in self._every}
         return self._before[later]
 
-    def _asked(self, later: int) -> dict[str, list[str]]:
-        """What every key decides."""
-        return {str(request): self._asked_of(request, self._at(later)) for request in self._every}
+    def _decided(self, request: ReconcileRequest, later: int) -> tuple[list[str], frozenset[Question]]:
+        controller, key = request
+        while True:
+            view = View(
+                self._stores,
+                self._folds,
+                controller.kinds,
+                self._now + timedelta(seconds=later),
+                self._memories.get(request),
+                gates=self._configuration.gates_of(controller.gates),
+                settings=self._configuration.settings_of(controller.settings),
+                running=frozenset(self._configuration.running),
+            )
+            try:
+                lines = [*self._told(request, view, controller.reconcile(key, view, view.now))]
+            except Unavailable as error:
+                if error.kind not in self._stores:
+                    self._follow(error.kind)
+                    continue
+                lines = [f"  waits: {error}"]
+            except (MooringError, ValueError, TypeError, LookupError) as error:
+                # What a broken object comes to is told like everything else.
+                lines = [f"  raises {type(error).__name__}: {error}"]
+            return lines, frozenset(view.questions)
 
-    def _keys(self, kind: Kind[Any]) -> list[Key]:
-        return [key for name, key in self._objects if name == (kind.api_version, kind.kind)]
-
-    def _asked_of(self, request: ReconcileRequest, now: datetime) -> list[str]:
-        lines: list[str] = []
-
-        def told(asked: ReconcileRequest, view: View, decision: Decision) -> None:
-            lines.extend(self._told(asked, view, decision))
-
-        # Each case is decided with what the story left.
-        memories, declared = self._dispatcher._memories, request.controller.memory
-        memory = memories.get(request)
-        OBSERVERS.append(told)
-        try:
-            with DecidingTwice.one_in(10**9):
-                task = self._dispatcher.decide(request, now)
-            self._dispatcher.postpone(task)
-        except Exception as error:  # noqa: BLE001  # what a broken object comes to is told like everything else
-            lines.append(f"  raises {type(error).__name__}: {error}")
-            return lines
-        finally:
-            OBSERVERS.remove(told)
-            memories.put(request, request.controller.name, declared, memory)
-        return [*lines, f"  waits: {task.unavailable}"] if task.unavailable else lines
-
-    @staticmethod
-    def _lines(before: Mapping[str, list[str]], now: Mapping[str, list[str]]) -> str:
-        other = (request for request in now if now[request] != before.get(request, []))
-        return "\n".join(line for request in other for line in (request, *(now[request] or ["  nothing"])))
+    def _follow(self, kind: Kind[Any]) -> None:
+        """An object that is read by its name."""
+        self._stores.open(kind)
+        self._stores.count_questions(kind, 1)
+        self._stores[kind].synced = True
+        assert kind.only is not None
+        name = kind.api_version, kind.kind
+        if (name, kind.only) in self._objects:
+            self._put(name, kind.only, self._objects[name, kind.only])
 
 
-def _of_every_kind(every: Iterable[Altered], dice: Random, count: int) -> Iterator[Altered]:
-    """So many, of each kind as many as of the others, as far as there are some."""
+def _is_asked(questions: Iterable[Question], changed: Sequence[tuple[Kind[Any], Key]]) -> bool:
+    for each in questions:
+        match each:
+            case GetQuestion(kind, key):
+                if (kind, key) in changed:
+                    return True
+            case ListQuestion():
+                if any(each.kind is kind for kind, _ in changed):
+                    return True
+            case FoldQuestion(fold):
+                if any(kind in fold.kinds for kind, _ in changed):
+                    return True
+    return False
+
+
+def _of_every_kind(every: Iterable[Altered], dice: Random) -> Iterator[Altered]:
+    """All of them by chance, first of each kind as many as of the others, as far as there are some."""
     left: dict[tuple[str, str], list[Altered]] = defaultdict(list)
     for each in every:
         left[each.kind].append(each)
     for of_kind in left.values():
         dice.shuffle(of_kind)
-    for number in range(count):
-        if left:
-            kind = [*left][number % len(left)]
+    while left:
+        for kind in [*left]:
             yield left[kind].pop()
             if not left[kind]:
                 del left[kind]

@@ -77,4 +77,4 @@ def shrinking() -> ReplicaPoolWorld:
 
 @pytest.mark.parametrize("story", [growing, shrinking])
 def test_pools_are_scaled_as_recorded_whatever_is_otherwise(story: Callable[[], ReplicaPoolWorld]) -> None:
-    decided_as_recorded("autoscaler", story, AUTOSCALER.controllers.load(), cases=200, also=ALSO)
+    decided_as_recorded("autoscaler", story, AUTOSCALER.controllers.load(), cases=60, also=ALSO)

@@ -65,4 +65,4 @@ def restarting() -> Town:
 
 @pytest.mark.parametrize("story", [at_rest, rolling_out, restarting])
 def test_groups_are_decided_on_as_recorded_whatever_is_otherwise(story: Callable[[], Town]) -> None:
-    decided_as_recorded("groups", story, GROUPS.controllers.load(), cases=300, also=ALSO)
+    decided_as_recorded("groups", story, GROUPS.controllers.load(), cases=150, also=ALSO)

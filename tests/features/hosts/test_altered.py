@@ -66,4 +66,4 @@ def releasing() -> HostWorld:
 
 @pytest.mark.parametrize("story", [claimed, installing, releasing])
 def test_hosts_are_decided_on_as_recorded_whatever_is_otherwise(story: Callable[[], HostWorld]) -> None:
-    decided_as_recorded("hosts", story, CONTROLLERS, cases=300, also=ALSO)
+    decided_as_recorded("hosts", story, CONTROLLERS, cases=150, also=ALSO)

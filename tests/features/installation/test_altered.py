@@ -79,4 +79,4 @@ def failed() -> InstallationWorld:
 
 @pytest.mark.parametrize("story", [started, installed, failed])
 def test_charts_are_decided_on_as_recorded_whatever_is_otherwise(story: Callable[[], InstallationWorld]) -> None:
-    decided_as_recorded("installation", story, [CONTROLLER], cases=250, also=ALSO)
+    decided_as_recorded("installation", story, [CONTROLLER], cases=150, also=ALSO)

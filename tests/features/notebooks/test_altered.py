@@ -69,4 +69,4 @@ def in_all_phases() -> NotebookWorld:
 
 
 def test_jobs_are_decided_on_as_recorded_whatever_is_otherwise() -> None:
-    decided_as_recorded("notebooks", in_all_phases, NOTEBOOKS.controllers.load(), cases=800, also=ALSO)
+    decided_as_recorded("notebooks", in_all_phases, NOTEBOOKS.controllers.load(), cases=130, also=ALSO)

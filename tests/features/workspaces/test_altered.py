@@ -79,4 +79,4 @@ def provisioned() -> WorkspaceTown:
 
 @pytest.mark.parametrize("story", [served, of_a_template, provisioned])
 def test_workspaces_are_decided_on_as_recorded_whatever_is_otherwise(story: Callable[[], WorkspaceTown]) -> None:
-    decided_as_recorded("workspaces", story, CONTROLLERS, cases=280, also=ALSO)
+    decided_as_recorded("workspaces", story, CONTROLLERS, cases=150, also=ALSO)
