@@ -37,7 +37,9 @@ ALSO = {
     "Deployment": [
         *SIZES,
         Change(("spec", "strategy"), {"type": "Recreate"}),
-        Change(("spec", "strategy"), {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": "50%"}}),
+        Change(
+            ("spec", "strategy"), {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": "50%"}}
+        ),
         Change(("spec", "paused"), True),
         Change(("spec", "progressDeadlineSeconds"), 5),
         Change(("spec", "revisionHistoryLimit"), 0),
@@ -54,10 +56,16 @@ ALSO = {
     ],
     "DaemonSet": [
         Change(("spec", "updateStrategy"), {"type": "OnDelete"}),
-        Change(("spec", "updateStrategy"), {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}),
+        Change(
+            ("spec", "updateStrategy"), {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
+        ),
     ],
     "Job": [
-        *(Change(("spec", field), number) for field in ("parallelism", "completions", "backoffLimit") for number in (0, 1, 9)),
+        *(
+            Change(("spec", field), number)
+            for field in ("parallelism", "completions", "backoffLimit")
+            for number in (0, 1, 9)
+        ),
         Change(("spec", "suspend"), True),
         Change(("spec", "activeDeadlineSeconds"), 1),
         Change(("spec", "ttlSecondsAfterFinished"), 0),

@@ -1,4 +1,4 @@
-"""What the controllers of a feature decide in a cluster in which something is otherwise, compared with the recording."""
+"""What the controllers of a feature decide in a cluster in which something is otherwise, held to the recording."""
 
 from __future__ import annotations
 

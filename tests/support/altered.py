@@ -1,8 +1,8 @@
 """What controllers would decide if something were otherwise: one value, or a whole object, or the time.
 
 A story only meets states that come of each other. Here a cluster that a story has led to is altered, anywhere and by
-chance: a value of a spec, a status or metadata is left out or is another one, an object is gone or is being deleted, and
-time has gone on. What each key decides then is told where it is not what it decided before. Nothing is carried out.
+chance: a value of a spec, a status or metadata is left out or is another one, an object is gone or is being deleted,
+and time has gone on. What each key decides then is told where it is not what it decided before.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class _Cluster:
         self._version = 0
         for kind in kinds:
             self._stores[kind].synced = True
-        self._objects = {place: obj for place, obj in self._read(simulation)}
+        self._objects = dict(self._read(simulation))
         for (name, key), obj in self._objects.items():
             self._put(name, key, obj)
         self._configuration, self._memories = simulation._configuration, simulation.dispatcher._memories
@@ -282,7 +282,7 @@ def _parts(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
     elif isinstance(value, list):
         named = enumerate(value[:4])
     for name, part in named:
-        if path == ("metadata",) and name in _INCIDENTAL or not path and name in ("apiVersion", "kind"):
+        if (path == ("metadata",) and name in _INCIDENTAL) or (not path and name in ("apiVersion", "kind")):
             continue
         here = (*path, name)
         if here != ("metadata",):
@@ -319,17 +319,15 @@ def _others(value: Any, known: Iterable[Any]) -> Iterator[Any]:
 def _with(obj: Object, change: Change) -> Object:
     made = copy.deepcopy(obj)
     found: Any = made
-    for step in change.path[:-1]:
-        try:
+    *above, last = change.path
+    try:
+        for step in above:
             found = found.setdefault(step, {}) if isinstance(found, dict) else found[step]
-        except (IndexError, TypeError):
-            # Another change of this case has taken away what it was in.
-            return made
-    last = change.path[-1]
-    if isinstance(found, list) and (not isinstance(last, int) or last >= len(found)) or not isinstance(found, list | dict):
+        if change.value is _REMOVED:
+            del found[last]
+        else:
+            found[last] = copy.deepcopy(change.value)
+    except (LookupError, TypeError):
+        # Another change of this case has taken away what it was in.
         return made
-    if change.value is not _REMOVED:
-        found[last] = copy.deepcopy(change.value)
-    elif isinstance(found, list) or last in found:
-        del found[last]
     return made

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from mooring.features.autoscaler.feature import AUTOSCALER
+from mooring.kube.objects import Object
 from mooring.testing.builders import pod
 from mooring.testing.replica_pools import replica_pods, replica_policy
 from mooring.testing.scaled_pools import scaled_pool
@@ -30,7 +31,10 @@ ALSO = {
         Change(("spec", "unschedulable"), True),
         Change(("metadata", "annotations", f"{P}scale-down-disabled"), "true"),
         Change(("spec", "taints"), [{"key": "ToBeDeletedByClusterAutoscaler", "value": "1", "effect": "NoSchedule"}]),
-        Change(("status", "conditions"), [{"type": "Ready", "status": "False", "lastTransitionTime": "2026-01-01T00:00:00Z"}]),
+        Change(
+            ("status", "conditions"),
+            [{"type": "Ready", "status": "False", "lastTransitionTime": "2026-01-01T00:00:00Z"}],
+        ),
     ],
     "Pod": [
         Change(("metadata", "annotations", f"{P}safe-to-evict"), "false"),
@@ -48,7 +52,7 @@ ALSO = {
 
 
 def growing() -> ReplicaPoolWorld:
-    hosts = ["a", "b", *workers("w1", "w2", "w3"), gpu_host("g1")]
+    hosts: list[Object | str] = ["a", "b", *workers("w1", "w2", "w3"), gpu_host("g1")]
     world = ReplicaPoolWorld(scaled_pool(least=1), scaled_pool("gpu", most=3), hosts=hosts, policy=replica_policy())
     world.wait(120)
     for each in (gpu_pod("train"), *(pod(f"p{n}", cpu="6") for n in range(3)), *replica_pods("serve-0")):
@@ -59,8 +63,12 @@ def growing() -> ReplicaPoolWorld:
 
 def shrinking() -> ReplicaPoolWorld:
     web = replica_set("web", 2, pods=template("web", nodeSelector={"purpose": "worker"}))
-    settings = {"scale-down-unneeded-time": "5m", "scale-down-delay-after-add": "10s", "scale-down-delay-after-delete": "0s"}
-    hosts = ["a", "b", *workers("w1", "w2", "w3"), gpu_host("g1")]
+    settings = {
+        "scale-down-unneeded-time": "5m",
+        "scale-down-delay-after-add": "10s",
+        "scale-down-delay-after-delete": "0s",
+    }
+    hosts: list[Object | str] = ["a", "b", *workers("w1", "w2", "w3"), gpu_host("g1")]
     world = ReplicaPoolWorld(
         scaled_pool(replicas=3), scaled_pool("gpu", most=3), web, budget("web", "web", minAvailable=1),
         hosts=hosts, policy=replica_policy(), settings=settings,

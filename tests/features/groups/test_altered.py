@@ -1,4 +1,4 @@
-"""What the controllers of groups decide in a cluster in which something is otherwise than it came to be, as recorded."""
+"""What the controllers of groups decide in a cluster in which something is not as it came to be, as recorded."""
 
 from __future__ import annotations
 

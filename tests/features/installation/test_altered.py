@@ -13,7 +13,15 @@ from tests.features.altered import Change, decided_as_recorded
 from tests.features.installation.world import InstallationWorld, ends, modelled
 
 RELEASE = {"name": "kaito-workspace", "namespace": "kaito-workspace", "revision": 2, "version": "0.8.0"}
-STATUSES = ("deployed", "failed", "pending-install", "pending-upgrade", "pending-rollback", "uninstalling", "superseded")
+STATUSES = (
+    "deployed",
+    "failed",
+    "pending-install",
+    "pending-upgrade",
+    "pending-rollback",
+    "uninstalling",
+    "superseded",
+)
 ALSO = {
     "Installation": [
         *(

@@ -44,7 +44,9 @@ ALSO = {
         Change(("metadata", "annotations", f"pre-drain.delete.hook.machine.{C}/x"), "me"),
         Change(("metadata", "annotations", f"pre-terminate.delete.hook.machine.{C}/x"), "me"),
         Change(("spec", "deletion"), {"nodeDrainTimeoutSeconds": 1, "nodeDeletionTimeoutSeconds": 1}),
-        Change(("spec", "readinessGates"), [{"conditionType": "Good"}, {"conditionType": "Bad", "polarity": "Negative"}]),
+        Change(
+            ("spec", "readinessGates"), [{"conditionType": "Good"}, {"conditionType": "Bad", "polarity": "Negative"}]
+        ),
         Change(("spec", "taints"), [{"key": "k", "effect": "NoSchedule", "propagation": "OnInitialization"}]),
     ],
     "Node": [

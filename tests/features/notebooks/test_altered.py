@@ -1,4 +1,4 @@
-"""What is decided for jobs of notebooks in a cluster in which something is otherwise than it came to be, as recorded."""
+"""What is decided for jobs of notebooks in a cluster in which something is not as it came to be, as recorded."""
 
 from __future__ import annotations
 
@@ -44,9 +44,15 @@ ALSO = {
             ("status", "conditions"),
             [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/1 nodes"}],
         ),
-        Change(("status", "conditions"), [{"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}]),
+        Change(
+            ("status", "conditions"),
+            [{"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}],
+        ),
     ],
-    "Node": [Change(("spec", "unschedulable"), True), Change(("spec", "taints"), [{"key": "x", "effect": "NoSchedule"}])],
+    "Node": [
+        Change(("spec", "unschedulable"), True),
+        Change(("spec", "taints"), [{"key": "x", "effect": "NoSchedule"}]),
+    ],
 }
 
 

@@ -39,7 +39,14 @@ ALSO = {
         *(
             Change(
                 ("status", "containerStatuses"),
-                [{"name": "llm", "restartCount": 6, "ready": False, "state": {"waiting": {"reason": why, "message": "m"}}}],
+                [
+                    {
+                        "name": "llm",
+                        "restartCount": 6,
+                        "ready": False,
+                        "state": {"waiting": {"reason": why, "message": "m"}},
+                    }
+                ],
             )
             for why in ("ImagePullBackOff", "CrashLoopBackOff", "ContainerCreating")
         ),
@@ -64,7 +71,9 @@ def of_a_template() -> WorkspaceTown:
     config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": settings}
     town = WorkspaceTown(gpu_node("old0"), gpu_node("old1"), config, workspace(gpu=1, count=2))
     town.run(60)
-    town.patch("Workspace", "llm", {"inference": {"template": {"spec": {"containers": [{"name": "llm", "image": "x:2"}]}}}})
+    town.patch(
+        "Workspace", "llm", {"inference": {"template": {"spec": {"containers": [{"name": "llm", "image": "x:2"}]}}}}
+    )
     town.run(1)
     return town
 
