@@ -23,11 +23,17 @@ ALSO = {
         Change(("metadata", "annotations", AGENT), "1"),
         Change(("spec", "capacity"), {"cpu": "1", "memory": "1Gi"}),
         Change(("status", "lastHeartbeatTime"), "2025-12-31T00:00:00Z"),
+        Change(("status", "conditions"), [{"type": "HostClean", "status": "True"}]),
+        Change(("status", "conditions"), [{"type": "HostClean", "status": "False", "reason": "R", "message": "m"}]),
+        Change(("status", "machineRef"), None),
     ],
     "ByoMachine": [
         *PAUSED,
         Change(("spec", "selector"), {"matchLabels": {"purpose": "gpu"}}),
         Change(("spec", "installerRef"), INSTALLER),
+        Change(("spec", "capacityRequirements"), {"cpu": "100"}),
+        Change(("spec", "kubernetesVersion"), "v1.35.0+x"),
+        Change(("status", "hostRef"), None),
     ],
     "Node": [Change(("spec", "taints"), [{"key": "x", "effect": "NoSchedule"}])],
 }
@@ -66,4 +72,4 @@ def releasing() -> HostWorld:
 
 @pytest.mark.parametrize("story", [claimed, installing, releasing])
 def test_hosts_are_decided_on_as_recorded_whatever_is_otherwise(story: Callable[[], HostWorld]) -> None:
-    decided_as_recorded("hosts", story, CONTROLLERS, cases=150, also=ALSO)
+    decided_as_recorded("hosts", story, CONTROLLERS, cases=170, also=ALSO)
