@@ -6,13 +6,15 @@ from pathlib import Path
 
 # Packages that have tests elsewhere as well: rules of kinds show in what the registry answers and are held to the words
 # of a real server, processes and agents are started by commands, which also show what placement says, controllers read
-# through clients, and builders are used by the tests of all that they build.
+# through clients, what features declare is compared in one place, and builders are used by the tests of all that they
+# build.
 _ELSEWHERE = {
     "agents": ("cli",),
     "api": ("conformance/drawn", "registry", "conformance"),
     "apiserver": ("conformance",),
     "catalog.py": ("runtime", "cli"),
     "client": ("runtime",),
+    "features": ("features/declared",),
     "kube": ("registry", "conformance/drawn"),
     "net": ("nodes",),
     "placement": ("cli",),

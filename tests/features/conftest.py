@@ -12,8 +12,9 @@ import pytest
 from mooring.testing.decisions import OBSERVERS
 from tests.features.traces import Trace, difference, record, recorded, told_by
 
-# These play one story a hundred times over, with faults that are drawn, or play others again for the rights they need.
-REPEATED = ("test_crashes.py", "test_disturbed.py", "test_one_host_one_machine.py", "test_rights.py")
+# These play one story a hundred times over, with faults that are drawn, or play others again for the rights they need,
+# or ask what would be decided if something were otherwise.
+REPEATED = ("test_altered.py", "test_crashes.py", "test_disturbed.py", "test_one_host_one_machine.py", "test_rights.py")
 DRAWN = "test_drawn_stories.py"
 _UPDATED: dict[str, dict[str, str]] = defaultdict(dict)
 _recorded = cache(recorded)

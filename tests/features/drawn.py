@@ -189,14 +189,14 @@ def _values(value: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
             yield [*value, value[0]]
             yield [*reversed(value)][:-1]
         else:
-            yield [_sample(schema.get("items", {}))]
+            yield [sample_of(schema.get("items", {}))]
     elif kind == "object":
         yield {}
         if "additionalProperties" in schema or not schema.get("properties"):
             yield {"example.com/more": "1", **(value if isinstance(value, dict) else {})}
             yield {"a": "1", "b b": "", "nvidia.com/gpu": "2"}
         else:
-            yield {"unknown": 1, **(value if isinstance(value, dict) else _sample(schema))}
+            yield {"unknown": 1, **(value if isinstance(value, dict) else sample_of(schema))}
 
 
 def _type(value: Any) -> str:
@@ -210,15 +210,21 @@ def _beside(value: Any) -> Iterator[str]:
         yield from (f"{value}x", value[:-1], value.upper(), f" {value}", f"{value}/..", f"-{value}")
 
 
-def _sample(schema: Mapping[str, Any]) -> Any:
+def values_below(value: Any, schema: Mapping[str, Any], dice: random.Random) -> Iterator[Change]:
+    """Of all fields of an object, also of its status."""
+    for name in sorted({*value, *schema.get("properties", {})} - {"apiVersion", "kind", "metadata"}):
+        yield from _changes(value.get(name, REMOVED), schema.get("properties", {}).get(name, {}), (name,), dice)
+
+
+def sample_of(schema: Mapping[str, Any]) -> Any:
     """The least that a schema takes, with one of everything."""
     if "enum" in schema:
         return schema["enum"][0]
     match schema.get("type"):
         case "object":
-            return {name: _sample(part) for name, part in sorted(schema.get("properties", {}).items())}
+            return {name: sample_of(part) for name, part in sorted(schema.get("properties", {}).items())}
         case "array":
-            return [_sample(schema.get("items", {}))]
+            return [sample_of(schema.get("items", {}))]
         case "integer" | "number":
             return schema.get("minimum", 1)
         case "boolean":

@@ -53,6 +53,13 @@ class Trace:
             self.lines += [f"{_moment(view.now)} {request}", *news]
 
 
+def told(request: ReconcileRequest, view: View, decision: Decision) -> Iterator[str]:
+    """One decision, and when its key looks again."""
+    yield from _decided(decision)
+    if looks := sorted({_moment(each) for each in (*view.timers, *view.polls)}):
+        yield f"  looks again {' '.join(looks)}"
+
+
 def _moment(when: Any) -> str:
     return f"{(when - START).total_seconds():+.10g}s"
 

@@ -103,6 +103,7 @@ def test_what_people_meet_most_is_written_as_they_would_write_it() -> None:
         "args": ["--a", "b,c"],
         "node.selector": {"kubernetes.io/os": "linux"},
         "note": 'a "quoted", dotted. text',
+        "word": "café",
     }
     assert flatten(values) == (
         ("--set", "replicas=2"),
@@ -116,6 +117,7 @@ def test_what_people_meet_most_is_written_as_they_would_write_it() -> None:
         ("--set-json", 'args=["--a","b,c"]'),
         ("--set", r"node\.selector.kubernetes\.io/os=linux"),
         ("--set-json", r'note="a \"quoted\", dotted. text"'),
+        ("--set-json", 'word="café"'),
     )
 
 

@@ -146,8 +146,6 @@ def _classify(outcome: Outcome, kind: Kind[Any], request: Request, error: Moorin
             outcome.failed = str(error)
         case ApiError():
             outcome.terminal, outcome.missing_right = str(error), missing_right(request, error)
-        case _:
-            outcome.terminal = str(error)
 
 
 def _is_another(error: InvalidError) -> bool:

@@ -30,7 +30,8 @@ _INT32_MAX: Final = 2**31 - 1
 _FAILURE_DOMAINS_MAX: Final = 100
 _FAILURE_DOMAIN_NAME_MAX: Final = 256
 _NODE_NAME_MAX: Final = 253
-_UNITS: Final = {"h": 3600, "m": 60, "s": 1}
+_HOUR: Final = 3600
+_MINUTE: Final = 60
 _duration = re.compile(r"(?:(\d{1,6})h)?(?:(\d{1,8})m)?(?:(\d{1,10})s)?").fullmatch
 _node_name = re.compile(DOMAIN).fullmatch
 
@@ -89,7 +90,8 @@ def text_to_seconds(text: Any) -> int | None:
     found = _duration(text) if isinstance(text, str) and text else None
     if found is None:
         return None
-    total = sum(int(part or 0) * unit for part, unit in zip(found.groups(), _UNITS.values(), strict=True))
+    hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    total = hours * _HOUR + minutes * _MINUTE + seconds
     return total if total <= _INT32_MAX else None
 
 
@@ -97,8 +99,8 @@ def seconds_to_text(seconds: Any) -> str | None:
     """As Go writes it: 90 seconds are 1m30s."""
     if not isinstance(seconds, int) or seconds < 0:
         return None
-    hours, rest = divmod(seconds, _UNITS["h"])
-    minutes, left = divmod(rest, _UNITS["m"])
+    hours, rest = divmod(seconds, _HOUR)
+    minutes, left = divmod(rest, _MINUTE)
     if hours:
         return f"{hours}h{minutes}m{left}s"
     return f"{minutes}m{left}s" if minutes else f"{left}s"

@@ -45,18 +45,14 @@ def to_hub(moves: Iterable[Move], obj: Object) -> Object:
     made: Object = {}
     for each in moves:
         _move(obj, each.old, made, each.new_path, each.to_new)
-    return {**_common(obj), **made}
+    return made
 
 
 def from_hub(moves: Iterable[Move], obj: Object) -> Object:
     made: Object = {}
     for each in moves:
         _move(obj, each.new_path, made, each.old, each.to_old)
-    return {**_common(obj), **made}
-
-
-def _common(obj: Object) -> Object:
-    return {name: obj[name] for name in ("apiVersion", "kind", "metadata") if name in obj}
+    return made
 
 
 def _move(source: Object, path: str, made: Object, place: str, form: Form) -> None:
