@@ -19,9 +19,10 @@ from typing import Final, NamedTuple
 from mooring.client.access import Access
 from mooring.client.credentials import bearer
 from mooring.client.http import HttpTransport
-from mooring.client.transport import Request, Unreachable
+from mooring.client.transport import Request
+from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
-from mooring.kube.status import ApiError, ForbiddenError, MethodNotAllowedError, NotFoundError, UnauthorizedError
+from mooring.kube.status import ForbiddenError, MethodNotAllowedError, NotFoundError, UnauthorizedError
 from mooring.runway.rest.errors import RestError
 from mooring.runway.rest.mirror.follower import FollowedKind, Follower
 from mooring.runway.rest.mirror.sources import CallerMirror
@@ -99,10 +100,10 @@ class Caller:
             await self._renew_mirror()
 
     async def check(self) -> None:
-        """The same for streams, which nobody asks for again; a server that is away decides nothing."""
+        """The same for streams, which nobody asks for again; a server that is away, or whose answer was lost, decides nothing."""
         try:
             await self.check_topics(self.mirror.names)
-        except (ApiError, Unreachable):
+        except MooringError:
             return
 
     def _is_due(self, follower: Follower, now: float) -> bool:
