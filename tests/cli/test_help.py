@@ -47,7 +47,7 @@ def declared(param: click.Parameter) -> str:
     return "  ".join(f"{name}={value!r}" for name, value in facts.items() if _is_told(value))
 
 
-def _kind(kind: click.ParamType) -> str:
+def _kind(kind: Any) -> str:
     if not isinstance(kind, click.Path):
         return repr(kind)
     asked = ("exists", "file_okay", "dir_okay", "readable", "writable", "executable", "resolve_path", "allow_dash")

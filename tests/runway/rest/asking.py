@@ -58,7 +58,7 @@ async def asked(
     method: str,
     target: str,
     body: Any = None,
-    headers: Mapping[str, str] = {"Authorization": "Bearer t"},  # noqa: B006
+    headers: Mapping[str, str] = {"Authorization": "Bearer t"},
     receive: Callable[[], Awaitable[Any]] | None = None,
 ) -> Answer:
     """`body` is JSON, or bytes as they are; `receive` brings it otherwise."""

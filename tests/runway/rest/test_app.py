@@ -26,6 +26,9 @@ from mooring.runway.sources.refusal import ServerRefusal, refusal
 from tests.runway.rest.asking import GONE, Answer, OneCaller, application, ask, asked
 
 _CAUSES = {"causes": [{"field": "spec.a", "message": "no"}, {"message": "of nothing"}, {"field": "spec.b"}]}
+_TOLD = [("spec.a", "no"), ("spec.b", "")]
+_BOTH = [("a", "is bad"), ("b", "too")]
+_NO_INT = "expected int, got str"
 
 
 class Query(msgspec.Struct, frozen=True, rename="camel"):
@@ -64,17 +67,17 @@ def one(each: Route, *arguments: Any, **more: Any) -> Answer:
     [
         (RestError(418, "short"), 418, "short", None),
         (RestError(400, "a: b", [ErrorDetail("a", "b")]), 400, "a: b", [("a", "b")]),
-        (refusal("S", "list", ForbiddenError("no", _CAUSES)), 403, "S does not let you list: no", [("spec.a", "no"), ("spec.b", "")]),
+        (refusal("S", "list", ForbiddenError("no", _CAUSES)), 403, "S does not let you list: no", _TOLD),
         (ServerRefusal("other words", ConflictError("they", {})), 409, "other words", None),
-        (ConflictError("changed", _CAUSES), 409, "changed", [("spec.a", "no"), ("spec.b", "")]),
+        (ConflictError("changed", _CAUSES), 409, "changed", _TOLD),
         (UnauthorizedError("who"), 401, "who", None),
-        (DeploymentError([Problem("name", "is bad"), Problem("gpu", "too")]), 400, "name: is bad; gpu: too", [("name", "is bad"), ("gpu", "too")]),
+        (DeploymentError([Problem("a", "is bad"), Problem("b", "too")]), 400, "a: is bad; b: too", _BOTH),
         (MissingObject("none"), 404, "none", None),
         (UnknownOutcome("lost"), 504, "lost", None),
         (FirstListOverdue("late"), 504, "late", None),
         (Unreachable("away"), 503, "away", None),
-        (msgspec.ValidationError("Expected `int`, got `str` - at `$.spec.replicas`"), 400, "spec.replicas: expected int, got str", [("spec.replicas", "expected int, got str")]),
-        (msgspec.ValidationError("Expected `int`, got `str`"), 400, "expected int, got str", None),
+        (msgspec.ValidationError("Expected `int`, got `str` - at `$.a.b`"), 400, f"a.b: {_NO_INT}", [("a.b", _NO_INT)]),
+        (msgspec.ValidationError("Expected `int`, got `str`"), 400, _NO_INT, None),
         (msgspec.DecodeError("bad"), 400, "bad", None),
         (InputError("cannot"), 422, "cannot", None),
         (MooringError("is bad", "spec.x"), 422, str(MooringError("is bad", "spec.x")), [("spec.x", "is bad")]),
@@ -96,7 +99,8 @@ def test_each_error_has_its_status_its_words_and_its_fields(
     assert answer.headers.get("www-authenticate") == ("Bearer" if status == 401 else None)
     assert bool(caplog.records) is (status == 500), "what is not meant for people is for the log"
     if status == 500:
-        assert caplog.records[0].exc_info and caplog.records[0].exc_info[1] is error
+        assert caplog.records[0].exc_info
+        assert caplog.records[0].exc_info[1] is error
 
 
 def test_an_object_that_is_invalid_is_told_by_its_fields() -> None:
@@ -207,7 +211,8 @@ def test_a_body_that_cannot_be_read_is_refused_by_field(
     assert answer.status == 400
     error = answer.body["error"]
     assert error["message"] == message if message else error["message"].startswith("the body is not JSON: ")
-    assert error.get("details") == (details and [{"field": field, "message": text} for field, text in details])
+    told_of = None if details is None else [{"field": field, "message": text} for field, text in details]
+    assert error.get("details") == told_of
 
 
 def test_a_body_is_of_its_type_or_as_it_was_sent_or_not_looked_at() -> None:

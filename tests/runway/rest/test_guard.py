@@ -82,7 +82,11 @@ def bodies(*sizes: int) -> tuple[list[int], RestError | None]:
             error.append(refused)
 
     scope = {"type": "http", "headers": [(b"host", b"127.0.0.1")]}
-    asyncio.run(Guard(app)(scope, receive, receive))
+
+    async def send(message: Any) -> None:
+        raise AssertionError(message)
+
+    asyncio.run(Guard(app)(scope, receive, send))
     return read, error[0] if error else None
 
 

@@ -1,4 +1,4 @@
-"""What is answered, and written, when something is to be installed, changed or taken away: wherever it stands by then."""
+"""What is answered, and written, when something is to be installed, changed or taken away, wherever it stands."""
 
 from __future__ import annotations
 
@@ -111,7 +111,9 @@ class Cluster:
 
     async def topic(self, name: str) -> Any:
         nodes = [("b", 8, True), ("a", 4, False), ("none", 0, True)]
-        shown = (SimpleNamespace(name=each, gpu=SimpleNamespace(total=gpus), ready=ready) for each, gpus, ready in nodes)
+        shown = (
+            SimpleNamespace(name=each, gpu=SimpleNamespace(total=gpus), ready=ready) for each, gpus, ready in nodes
+        )
         return SimpleNamespace(elements={each.name: SimpleNamespace(value=each) for each in shown}, list=lambda: b"[]")
 
 
@@ -240,9 +242,7 @@ def test_what_is_installed_already_is_left_alone() -> None:
 def test_what_has_failed_is_tried_again_when_that_is_wanted() -> None:
     status, body, writes = one("install", phase="Failed")
     assert (status, writes) == (409, [])
-    assert body["error"]["message"] == (
-        "the last installation has failed: chart x said no; ?force=true tries again"
-    )
+    assert body["error"]["message"] == ("the last installation has failed: chart x said no; ?force=true tries again")
     status, body, ((_, _, written, _, _),) = one("install?force=true", phase="Failed")
     assert (status, written["spec"]["attempt"]) == (202, 2)
 
