@@ -13,6 +13,7 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -101,10 +102,8 @@ class Caller:
 
     async def check(self) -> None:
         """The same for streams, which nobody asks for again; a server that is away, or whose answer was lost, decides nothing."""
-        try:
+        with suppress(MooringError):
             await self.check_topics(self.mirror.names)
-        except MooringError:
-            return
 
     def _is_due(self, follower: Follower, now: float) -> bool:
         if now - self._read_checked.setdefault(follower.followed, now) < CHECK_SECONDS:

@@ -59,6 +59,7 @@ class Cluster:
     def __init__(self, state: State) -> None:
         self.state = state
         self.writes: list[Any] = []
+        self.lists: list[Any] = []
         found = _installation(state)
         self.installations: dict[str, Object] = {} if found is None else {found["metadata"]["name"]: found}
 
@@ -80,6 +81,7 @@ class Cluster:
         return self.installations[name]
 
     async def list(self, api_version: str, kind: str, scope: Scope = EVERYTHING) -> AsyncGenerator[Page]:
+        self.lists.append([api_version, kind, scope.namespace, scope.labels, scope.metadata_only])
         self._look(kind)
         items: list[Object] = []
         if kind == "Installation":
@@ -194,7 +196,7 @@ def test_wherever_something_stands_it_is_answered_and_written_as_recorded() -> N
     async def ask_all() -> None:
         async for state, action, cluster, answer in everything():
             case = f"{action} of {', '.join(map(str, state))}"
-            found[case] = json.dumps([answer.status, answer.body, cluster.writes], indent=0, sort_keys=True)
+            found[case] = json.dumps([answer.status, answer.body, cluster.writes, cluster.lists], indent=0, sort_keys=True)
             assert state.allowed or not cluster.writes, case
             assert answer.status != 500, case
             if action.startswith("/"):
