@@ -101,7 +101,7 @@ class Caller:
             await self._renew_mirror()
 
     async def check(self) -> None:
-        """The same for streams, which nobody asks for again; a server that is away, or whose answer was lost, decides nothing."""
+        """The same for streams, which nobody asks for again; an answer that does not come decides nothing."""
         with suppress(MooringError):
             await self.check_topics(self.mirror.names)
 

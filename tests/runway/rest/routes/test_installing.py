@@ -196,7 +196,8 @@ def test_wherever_something_stands_it_is_answered_and_written_as_recorded() -> N
     async def ask_all() -> None:
         async for state, action, cluster, answer in everything():
             case = f"{action} of {', '.join(map(str, state))}"
-            found[case] = json.dumps([answer.status, answer.body, cluster.writes, cluster.lists], indent=0, sort_keys=True)
+            told = [answer.status, answer.body, cluster.writes, cluster.lists]
+            found[case] = json.dumps(told, indent=0, sort_keys=True)
             assert state.allowed or not cluster.writes, case
             assert answer.status != 500, case
             if action.startswith("/"):
