@@ -120,6 +120,26 @@ def test_at_a_terminal_the_step_that_runs_has_a_line_that_changes(
     assert capsys.readouterr().err == f"{clear}Fetch (2 s): two{clear}{long}{clear}Fetch: done\n{clear}"
 
 
+def test_what_changes_at_a_terminal_is_cleared_at_the_end_whatever_that_is(
+    pauses: list[float], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    with pytest.raises(InputError):
+        follow(Story(at("Installing", ("fetch", "Running")), None))
+    assert capsys.readouterr().err == "\r\033[KFetch (0 s)\r\033[K"
+    story: Any = Story(at("Uninstalling", ("remove", "Running")), None)
+    asyncio.run(progress.follow_end(story, "kaito"))
+    assert capsys.readouterr().err == "\r\033[KRemove (0 s)\r\033[K"
+
+
+def test_a_condition_that_does_not_say_what_it_has_seen_has_seen_nothing(pauses: list[float]) -> None:
+    silent = at("Installed")
+    del silent["status"]["conditions"][0]["observedGeneration"]
+    story = Story(silent, at("Failed", seen=1))
+    made = {**MADE, "metadata": {"name": "kaito", "generation": 1}}
+    assert follow(story, made)["status"]["phase"] == "Failed"
+
+
 # Deployments
 
 
