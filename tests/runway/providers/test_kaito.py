@@ -247,6 +247,7 @@ READY = {
         (ProviderFacts(False), False, "is not installed; install it with mooring install kaito"),
         (ProviderFacts(True), False, "KAITO's operator does not run"),
         (ProviderFacts(True, [{"status": {"phase": "Pending"}}]), False, "none is ready"),
+        (ProviderFacts(False, [READY]), False, "runs, and Workspaces are not served"),
         (ProviderFacts(True, [READY]), True, "in version 0.6.0; 0.8.0 is wanted"),
         (ProviderFacts(False, [], {"status": {"phase": "Installing"}}), False, "is being installed: Installing"),
     ],

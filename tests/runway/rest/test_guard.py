@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from mooring.runway.rest.errors import RestError
 from mooring.runway.rest.guard import MAX_BODY_BYTES, Guard
 
 
@@ -60,3 +61,48 @@ def test_a_body_is_of_a_sensible_size() -> None:
     assert ask({**host, "Content-Length": str(MAX_BODY_BYTES)})[0] == 200
     assert ask({**host, "Content-Length": str(MAX_BODY_BYTES + 1)})[0] == 413
     assert ask({**host, "Content-Length": "many"})[0] == 413
+
+
+def bodies(*sizes: int) -> tuple[list[int], RestError | None]:
+    """What of a body without a length comes through, part by part, and what ends it."""
+    parts, read = [b"x" * size for size in sizes], []
+    error: list[RestError] = []
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": parts.pop(0), "more_body": bool(parts)}
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        try:
+            while True:
+                message = await receive()
+                read.append(len(message["body"]))
+                if not message["more_body"]:
+                    return
+        except RestError as refused:
+            error.append(refused)
+
+    scope = {"type": "http", "headers": [(b"host", b"127.0.0.1")]}
+
+    async def send(message: Any) -> None:
+        raise AssertionError(message)
+
+    asyncio.run(Guard(app)(scope, receive, send))
+    return read, error[0] if error else None
+
+
+def test_a_body_without_a_length_is_of_a_sensible_size_too() -> None:
+    half = MAX_BODY_BYTES // 2
+    assert bodies(half, half) == ([half, half], None)
+    assert bodies(MAX_BODY_BYTES) == ([MAX_BODY_BYTES], None)
+    for sizes, through in (((half, half, 1), [half, half]), ((MAX_BODY_BYTES + 1,), [])):
+        read, error = bodies(*sizes)
+        assert (read, error and (error.status, str(error))) == (through, (413, "a request has at most 3,145,728 bytes"))
+
+
+def test_what_is_refused_says_what_to_do() -> None:
+    status, body = ask({"Host": "evil.example"})
+    assert body["error"]["message"] == '"evil.example" is not a host name of this server; --allowed-host makes it one'
+    status, body = ask({"Host": "127.0.0.1", "Origin": "http://evil.example"})
+    assert (status, body["error"]["message"]) == (403, 'requests from pages of "http://evil.example" are not answered')
+    status, body = ask({"Host": "127.0.0.1", "Content-Length": "-1"})
+    assert (status, body["error"]["message"]) == (413, "a request has at most 3,145,728 bytes")

@@ -11,7 +11,7 @@ from starlette.routing import Route as StarletteRoute
 from starlette.testclient import TestClient
 
 from mooring.runway.rest.errors import RestError
-from mooring.runway.rest.page import page
+from mooring.runway.rest.page import _files, page
 from mooring.runway.rest.responses import error_response
 from mooring.runway.rest.route_table import ROUTES
 
@@ -22,7 +22,7 @@ async def _told(request: object, error: Exception) -> Response:
 
 def serving(folder: Path) -> TestClient:
     app = Starlette(
-        routes=[StarletteRoute("/{path:path}", page(ROUTES, folder), methods=["GET", "POST"])],
+        routes=[StarletteRoute("/{path:path}", page(ROUTES, folder), methods=["GET", "HEAD", "POST"])],
         exception_handlers={RestError: _told},
     )
     return TestClient(app)
@@ -62,6 +62,42 @@ def test_a_file_of_an_older_page_is_not_the_page(built: TestClient) -> None:
 
 def test_what_the_build_notes_for_itself_is_not_served(built: TestClient) -> None:
     assert built.get("/.made-from").text == "<title>Mooring</title>"
+
+
+def test_every_answer_says_how_it_is_kept_and_that_nothing_else_is_loaded(built: TestClient, tmp_path: Path) -> None:
+    (tmp_path / "assets/odd.zzz").write_bytes(b"odd")
+    for path, kept, kind in (
+        ("/", "no-cache", "text/html; charset=utf-8"),
+        ("/xy/z", "no-cache", "text/html; charset=utf-8"),
+        ("/assets/odd.zzz", "public, max-age=31536000, immutable", "application/octet-stream"),
+    ):
+        for packed in ("gzip", "identity"):
+            answer = built.get(path, headers={"accept-encoding": packed})
+            told = {"cache-control": kept, "vary": "Accept-Encoding", "content-type": kind, "x-frame-options": "DENY"}
+            assert answer.headers.items() >= told.items()
+            assert answer.headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'; ")
+            assert answer.headers.get("content-encoding") == (packed if packed == "gzip" else None)
+    assert built.head("/").status_code == 200
+    (empty := tmp_path / "empty").mkdir()
+    answer = serving(empty).get("/")
+    assert answer.headers["content-security-policy"].startswith("default-src 'none'")
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_packed_files_are_the_same_bytes_at_any_time(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("x")
+    assert _files(tmp_path)["index.html"].packed[4:8] == bytes(4), "no moment stands in them"
+
+
+@pytest.mark.parametrize("path", ["/api", "/api/none"])
+def test_what_is_not_of_the_api_is_not_the_page(built: TestClient, path: str) -> None:
+    answer = built.get(path)
+    assert (answer.status_code, answer.json()["error"]["message"]) == (404, f"Route not found: GET {path}")
+
+
+def test_a_path_that_only_begins_like_the_api_is_one_of_the_page(built: TestClient) -> None:
+    assert built.get("/apix").text == "<title>Mooring</title>"
+    assert built.get("/xapi/x").text == "<title>Mooring</title>"
 
 
 @pytest.mark.parametrize(

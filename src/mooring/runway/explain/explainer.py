@@ -355,7 +355,7 @@ def all_land(outcomes: Iterable[PodOutcome]) -> bool:
     return all(outcome.lands for outcome in outcomes)
 
 
-def verdict(outcomes: Sequence[PodOutcome], *, held_up: bool = False) -> Verdict:
+def verdict(outcomes: Sequence[PodOutcome], *, held_up: bool) -> Verdict:
     """Of all pods together: one pod that cannot land outweighs any that may."""
     if held_up or not all_land(outcomes):
         return "cannot"

@@ -28,6 +28,8 @@ from mooring.runway.rest.service import RestService
 __all__ = ["rest_app"]
 
 BODY_SECONDS: Final = 30.0
+# What nginx notes for a client that went before it had an answer.
+_CLIENT_CLOSED: Final = 499
 _METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _NAMES: Final = frozenset({"name", "namespace"})
 
@@ -54,17 +56,15 @@ def rest_app(service: RestService, names: Collection[str] = (), routes: Sequence
     ]
     app = Starlette(
         routes=[*endpoints, StarletteRoute("/{path:path}", page(routes), methods=_METHODS)],
-        exception_handlers={HTTPException: _http_error, Exception: _error, RestError: _error},
+        exception_handlers={HTTPException: _wrong_method, Exception: _error, RestError: _error},
         lifespan=lifespan,
     )
     return Guard(app, names)
 
 
-async def _http_error(request: Request, error: Exception) -> Response:
-    """Paths and methods that there are no routes for."""
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    what = "Method not allowed" if status == 405 else "Route not found"
-    return error_response(RestError(status, f"{what}: {request.method} {request.url.path}"))
+async def _wrong_method(request: Request, error: Exception) -> Response:
+    """Methods that a path does not take. Where there is no route for a path, the page answers."""
+    return error_response(RestError(405, f"Method not allowed: {request.method} {request.url.path}"))
 
 
 async def _error(request: Request, error: Exception) -> Response:
@@ -83,7 +83,8 @@ def _endpoint(service: RestService, route: Route) -> Any:
             finally:
                 caller.uses -= 1
         except ClientDisconnect:
-            raise
+            # Nobody is there to read it, and it is no error of ours.
+            return Response(status_code=_CLIENT_CLOSED)
         except Exception as error:
             return error_response(error)
 

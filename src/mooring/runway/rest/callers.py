@@ -13,15 +13,17 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final, NamedTuple
 
 from mooring.client.access import Access
 from mooring.client.credentials import bearer
 from mooring.client.http import HttpTransport
-from mooring.client.transport import Request, Unreachable
+from mooring.client.transport import Request
+from mooring.kube.errors import MooringError
 from mooring.kube.objects import Object
-from mooring.kube.status import ApiError, ForbiddenError, MethodNotAllowedError, NotFoundError, UnauthorizedError
+from mooring.kube.status import ForbiddenError, MethodNotAllowedError, NotFoundError, UnauthorizedError
 from mooring.runway.rest.errors import RestError
 from mooring.runway.rest.mirror.follower import FollowedKind, Follower
 from mooring.runway.rest.mirror.sources import CallerMirror
@@ -99,11 +101,9 @@ class Caller:
             await self._renew_mirror()
 
     async def check(self) -> None:
-        """The same for streams, which nobody asks for again; a server that is away decides nothing."""
-        try:
+        """The same for streams, which nobody asks for again; an answer that does not come decides nothing."""
+        with suppress(MooringError):
             await self.check_topics(self.mirror.names)
-        except (ApiError, Unreachable):
-            return
 
     def _is_due(self, follower: Follower, now: float) -> bool:
         if now - self._read_checked.setdefault(follower.followed, now) < CHECK_SECONDS:

@@ -49,7 +49,8 @@ def _status(facts: ProviderFacts, settings: RunwaySettings) -> ProviderStatus:
     if phase and phase not in ("Installed", "Failed", "Cancelled"):
         return ProviderStatus(False, f"KAITO is being installed: {phase}", facts.served, is_running, version)
     if facts.operator_pods:
-        return ProviderStatus(False, "KAITO's operator has pods, and none is ready", facts.served, False, version)
+        lacks = "runs, and Workspaces are not served" if is_running else "has pods, and none is ready"
+        return ProviderStatus(False, f"KAITO's operator {lacks}", facts.served, is_running, version)
     if facts.served:
         text = "Workspaces are served, and KAITO's operator does not run; install it with mooring install kaito"
         return ProviderStatus(False, text, True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from itertools import chain
 from typing import Any, Final
 
@@ -177,8 +178,6 @@ class Mirror:
 
 
 async def _ready_or_absent(follower: Follower) -> None:
-    try:
+    # A cluster that does not serve the kind has no objects of it.
+    with suppress(NotFoundError):
         await follower.ready()
-    except NotFoundError:
-        # A cluster that does not serve the kind has no objects of it.
-        return

@@ -6,6 +6,7 @@ Installing takes minutes, so a request changes the Installation and answers at o
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -103,11 +104,9 @@ async def _install(call: RestCall, target: Installable, runs: Callable[[RestCall
 
 async def _require(call: RestCall) -> None:
     """Who may not change an Installation is told so, also where it says already what was asked for."""
-    try:
+    # A cluster without the kind has a sentence of its own.
+    with suppress(NotFoundError):
         await call.caller.require("patch", API_VERSION, operations.KIND)
-    except NotFoundError:
-        # A cluster without the kind has a sentence of its own.
-        return
 
 
 def _is_same(found: Object, wanted: Object) -> bool:

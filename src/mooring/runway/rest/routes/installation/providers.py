@@ -127,8 +127,8 @@ async def _runtimes(call: RestCall) -> RuntimesShown:
             RuntimeShown(
                 provider.id,
                 provider.name,
-                status.installed or status.crd_found,
-                status.installed and status.operator_running,
+                status.crd_found,
+                status.installed,
                 status.version or None,
                 status.message or None,
             )
