@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import ssl
+import zlib
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -28,15 +29,15 @@ from tests.support.virtual_time import VirtualLoop, clock
 START: Final = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
 TOKEN: Final = "secret"
 ADMIN: Final = User("admin", ("system:masters", "system:authenticated"))
-# Longer bytes are told by their number.
-LONG: Final = 600
+# Longer bytes are told by their number and a sum of them.
+LONG: Final = 3000
 Line = tuple[float, "bytes | Exception | None"]
 """Seconds after the first bytes came, and what is sent then: bytes, how the connection breaks, or None for its end."""
 Decode = Callable[[bytes], Iterable[str]]
 
 
 def shown(data: bytes) -> str:
-    return repr(data) if len(data) <= LONG else f"{len(data)} bytes that begin with {data[:20]!r}"
+    return repr(data) if len(data) <= LONG else f"{len(data)} bytes, {zlib.crc32(data):08x}: {data[:60]!r}"
 
 
 def plainly(data: bytes) -> Iterable[str]:
@@ -55,9 +56,12 @@ class Machine:
 
 @dataclass
 class Client:
-    """Who asks: until when it stays, and what it says after it left HTTP."""
+    """Who asks: until when it stays, how long it takes to read a part, whether parts can be sent to it at once (None
+    where the server cannot), and what it says after it left HTTP."""
 
     leaves: float | None = None
+    slow: float = 0.0
+    pushed: bool | None = None
     lines: Sequence[Line] = ()
     decode: Callable[[], Decode] = lambda: plainly
 
@@ -186,6 +190,7 @@ class Alone:
     loop: ScriptedLoop
     app: Application
     registry: Registry
+    now: datetime = START
     users: dict[str, User] = field(default_factory=lambda: {TOKEN: ADMIN})
 
     @property
@@ -210,8 +215,9 @@ class Alone:
         headers: Mapping[str, str] | Sequence[tuple[str, str]] = (),
         client: Client | None = None,
         token: str = TOKEN,
-    ) -> None:
-        """Send a request and see it through to its end."""
+    ) -> bytes:
+        """Send a request and see it through to its end; the body of its answer."""
+        answered: list[bytes] = []
         who = client or Client()
         path, _, query = target.partition("?")
         pairs = [*headers.items()] if isinstance(headers, Mapping) else [*headers]
@@ -221,6 +227,9 @@ class Alone:
         scope |= {"raw_path": path.encode(), "query_string": query.encode(), "client": ("192.0.2.7", 4711)}
         if any(key == b"upgrade" for key, _ in sent):
             scope["upgrade"] = lambda given: self._upgrade(given, who)
+        if who.pushed is not None:
+            scope["push"] = lambda make: who.pushed and self._push(make())
+            scope["turn"] = self._turn
         begun = clock()
         waiting = [{"type": "http.request", "body": body, "more_body": False}]
 
@@ -240,8 +249,11 @@ class Alone:
                 self.notes("client", f"gets {message['status']}", shown_headers)
             else:
                 assert message["type"] == "http.response.body", message
+                answered.append(message["body"])
                 more = " and more will come" if message.get("more_body") else ""
                 self.notes("client", "gets", shown(message["body"]) + more)
+            if who.slow:
+                await asyncio.sleep(who.slow)
 
         over: asyncio.Future[None] = self.loop.create_future()
         self.loop.call_soon(_step, self.app(scope, receive, send), over)
@@ -249,6 +261,15 @@ class Alone:
         # What ends with the request ends in the next turns.
         for _ in range(5):
             await asyncio.sleep(0)
+        return b"".join(answered)
+
+    def _push(self, data: bytes) -> bool:
+        self.notes("client", "gets at once", shown(data))
+        return True
+
+    async def _turn(self) -> None:
+        self.notes("others have their turn")
+        await asyncio.sleep(0)
 
     def _upgrade(self, headers: list[Header], who: Client) -> ByteStream:
         told = ", ".join(f"{key.decode()}: {value.decode()}" for key, value in headers)
@@ -282,18 +303,18 @@ def _tell(task: asyncio.Future[None], over: asyncio.Future[None]) -> None:
         over.set_result(None)
 
 
-def play(story: Callable[[Alone], Any], **options: Any) -> Any:
+def play(story: Callable[[Alone], Any], *, history_limit: int = 20_000, **options: Any) -> Any:
     """Run a story with a server of its own; `options` are the application's."""
 
     async def told() -> Any:
         loop = cast(ScriptedLoop, asyncio.get_running_loop())
-        registry = Registry(MemoryStorage(), now=START, seed=1)
+        registry = Registry(MemoryStorage(), now=START, seed=1, history_limit=history_limit)
         users = {TOKEN: ADMIN}
         app = Application(registry, clock=lambda: START, authenticate=lambda token: users.get(token or ""), **options)
         failed: list[str] = []
         loop.set_exception_handler(lambda _, what: failed.append(f"{what['message']}: {what.get('exception')!r}"))
         try:
-            return await story(Alone(loop, app, registry, users))
+            return await story(Alone(loop, app, registry, users=users))
         finally:
             app.stop()
             assert not failed, failed
