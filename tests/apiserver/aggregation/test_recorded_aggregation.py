@@ -115,8 +115,8 @@ def discovering(lines: list[Line], **there: Any) -> Tell:
         for path, accept in (("/apis", ""), ("/apis", AGGREGATED), ("/apis/fish.example.com", ""), ("/openapi/v3", "")):
             shown = await server.ask("GET", path, headers={"accept": accept} if accept else {})
             server.notes.lines = server.notes.lines[:-2]
-            lines = re.sub(r'(\{"name":|\{"metadata":|,"apis/)', r"\n\1", shown.decode()).split("\n")
-            server.notes(path, accept, *(line for line in lines if "example.com" in line or '"apps"' in line))
+            parts = re.sub(r'(\{"name":|\{"metadata":|,"apis/)', r"\n\1", shown.decode()).split("\n")
+            server.notes(path, accept, *(each for each in parts if "example.com" in each or '"apps"' in each))
 
     return tell
 

@@ -249,7 +249,7 @@ STORIES: dict[str, Tell] = {
     "a definition goes": definition_goes,
     "nobody is left": nobody_is_left,
     "a line cannot be made": fails,
-}  # fmt: skip
+}
 
 
 def test_watches_tell_what_they_told(monkeypatch: pytest.MonkeyPatch) -> None:
