@@ -110,7 +110,12 @@ async def stopping(server: Alone) -> None:
     server.notes("the server stops")
 
 
-async def definition_goes(server: Alone) -> None:
+async def definition_of_nothing_goes(server: Alone) -> None:
+    """No object tells of it, because there is none."""
+    await definition_goes(server, of_something=False)
+
+
+async def definition_goes(server: Alone, *, of_something: bool = True) -> None:
     names = {"plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList"}
     schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
     version: Object = {"name": "v1", "served": True, "storage": True, "schema": schema}
@@ -119,9 +124,10 @@ async def definition_goes(server: Alone) -> None:
     watch = asyncio.create_task(server.ask("GET", f"{WIDGETS}?watch=true"))
     other = asyncio.create_task(server.ask("GET", f"{MAPS}?watch=true&timeoutSeconds=20"))
     await asyncio.sleep(1.0)
-    await server.ask(
-        "POST", WIDGETS, b'{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w"},"size":1}'
-    )
+    if of_something:
+        await server.ask(
+            "POST", WIDGETS, b'{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w"},"size":1}'
+        )
     await asyncio.sleep(1.0)
     server.notes("the definition goes")
     await server.ask("DELETE", f"{DEFINITIONS}/widgets.example.com")
@@ -247,6 +253,7 @@ STORIES: dict[str, Tell] = {
     "of a kind that is not there": watching("timeoutSeconds=5", path=MAPS.replace("configmaps", "maps")),
     "the server stops": watching("timeoutSeconds=50", also=stopping),
     "a definition goes": definition_goes,
+    "a definition of nothing goes": definition_of_nothing_goes,
     "nobody is left": nobody_is_left,
     "a line cannot be made": fails,
 }
