@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import ssl
 import zlib
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
@@ -46,9 +47,13 @@ def plainly(data: bytes) -> Iterable[str]:
 
 @dataclass
 class Machine:
-    """What answers at an address. `fails` is why it cannot be dialled; it takes `slow` seconds to let anybody in."""
+    """What answers at an address: `lines`, once, or what `replies` makes of everything that it gets.
+
+    `fails` is why it cannot be dialled; it takes `slow` seconds to let anybody in.
+    """
 
     lines: Sequence[Line] = ()
+    replies: Callable[[bytes], Sequence[Line]] | None = None
     fails: Exception | None = None
     slow: float = 0.0
     decode: Callable[[], Decode] = lambda: plainly
@@ -75,6 +80,7 @@ class End(asyncio.Transport):
         self._protocol: asyncio.Protocol | None = None
         self._closing = self._gone = self._begun = False
         self._begins = begins
+        self.replies: Callable[[bytes], Sequence[Line]] | None = None
 
     def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
         self._protocol = cast(asyncio.Protocol, protocol)
@@ -112,6 +118,8 @@ class End(asyncio.Transport):
         assert not self._closing, "written after the end"
         for each in self._decode(bytes(data)):
             self._notes(self._name, "gets", each)
+        if self.replies is not None:
+            self._begun, self._lines = False, self.replies(bytes(data))
         self._begin()
 
     def _end(self, how: str) -> None:
@@ -165,6 +173,19 @@ class ScriptedLoop(VirtualLoop):
         self.machines: dict[tuple[str, int], Machine] = {}
         self.notes = Notes()
 
+    def _replies(self, address: tuple[str, int], data: bytes) -> Sequence[Line]:
+        replies = self.machines[address].replies
+        return () if replies is None else replies(data)
+
+    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> Any:
+        """At once: in virtual time no thread is ever ready."""
+        done = self.create_future()
+        try:
+            done.set_result(func(*args))
+        except Exception as error:
+            done.set_exception(error)
+        return done
+
     async def create_connection(self, protocol_factory: Any, host: Any = None, port: Any = None, **options: Any) -> Any:
         tls: ssl.SSLContext | None = options.pop("ssl")
         name = options.pop("server_hostname")
@@ -179,6 +200,9 @@ class ScriptedLoop(VirtualLoop):
         end = End(self.notes, f"{host}:{port}", machine.lines, machine.decode(), begins=False)
         protocol = protocol_factory()
         end._protocol = protocol
+        if machine.replies is not None:
+            # A connection that stays is answered as the machine answers by then.
+            end.replies = lambda data: self._replies((host, port), data)
         protocol.connection_made(end)
         return end, protocol
 
@@ -205,7 +229,7 @@ class Alone:
         kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
         await self.ask(method, path, json.dumps(body).encode(), {"content-type": kind})
         told = self.notes.taken()
-        assert told.startswith(("client gets 201", "client gets 200")), told
+        assert re.match(r"(\S+s )?client gets 20[01] ", told), told
 
     async def ask(
         self,
