@@ -177,7 +177,7 @@ class ScriptedLoop(VirtualLoop):
         replies = self.machines[address].replies
         return () if replies is None else replies(data)
 
-    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> Any:
+    def run_in_executor(self, executor: Any, func: Any, *args: Any) -> Any:  # type: ignore[override]
         """At once: in virtual time no thread is ever ready."""
         done = self.create_future()
         try:

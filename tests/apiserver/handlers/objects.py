@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from tests.apiserver.handlers.asked import (
     AGGREGATED,
@@ -251,6 +252,7 @@ def reads() -> Iterator[Asked]:
 
 def updates() -> Iterator[Asked]:
     one = f"{MAPS}/one"
+    body: Any
     for body in (
         config("one"),
         config("two"),
@@ -315,6 +317,7 @@ def updates() -> Iterator[Asked]:
 
 
 def deletions() -> Iterator[Asked]:
+    body: Any
     for number, (query, body) in enumerate(
         (
             ("", None),

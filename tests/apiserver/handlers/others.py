@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from mooring.kube.objects import Object
 from tests.apiserver.handlers.asked import (
@@ -113,6 +114,8 @@ def subresources() -> Iterator[Asked]:
 
 def accounts() -> Iterator[Asked]:
     yield post(ACCOUNTS, {"metadata": {"name": "robot"}})
+    spec: Any
+    body: Any
     for spec in (
         {},
         {"audiences": ["a", "b"]},

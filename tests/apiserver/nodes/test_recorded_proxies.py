@@ -222,7 +222,7 @@ def test_proxies_lead_where_they_did(certificates: Certificates, monkeypatch: py
     monkeypatch.setattr("mooring.apiserver.nodes.proxy_targets.random.shuffle", lambda found: found.reverse())
     stories: dict[str, Tell] = {"pods": pods, "services": services}
     web = f"{PODS}/web/proxy"
-    names = (
+    names: tuple[str, ...] = (
         "web",
         "web:",
         "web:8080",

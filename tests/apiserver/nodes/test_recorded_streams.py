@@ -118,7 +118,7 @@ def old_kubelet(*lines: Line, decode: Callable[[], Decode]) -> Any:
         asked = 0
 
         @property
-        def lines(self) -> Sequence[Line]:  # type: ignore[override]
+        def lines(self) -> Sequence[Line]:
             self.asked += 1
             return answer(403, b"no v5.\n") if self.asked == 1 else [(0.0, GRANTED), *lines]
 

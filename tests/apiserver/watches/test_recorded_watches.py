@@ -168,7 +168,7 @@ async def fails(server: Alone) -> None:
     def broken(*_: object) -> bytes:
         raise ValueError("no line")
 
-    server.app.watches._encoder.encode_shared = broken  # type: ignore[method-assign]
+    server.app.watches._encoder.encode_shared = broken  # type: ignore[method-assign, assignment]
     watch = asyncio.create_task(server.ask("GET", f"{MAPS}?watch=true&timeoutSeconds=9"))
     await asyncio.sleep(0.5)
     create(server, config("a"))
