@@ -13,7 +13,7 @@ import ssl
 import zlib
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, cast
 from urllib.parse import unquote
 
@@ -334,7 +334,11 @@ def play(story: Callable[[Alone], Any], *, history_limit: int = 20_000, **option
         loop = cast(ScriptedLoop, asyncio.get_running_loop())
         registry = Registry(MemoryStorage(), now=START, seed=1, history_limit=history_limit)
         users = {TOKEN: ADMIN}
-        app = Application(registry, clock=lambda: START, authenticate=lambda token: users.get(token or ""), **options)
+
+        def now() -> datetime:
+            return START + timedelta(seconds=int(loop.time()))
+
+        app = Application(registry, clock=now, authenticate=lambda token: users.get(token or ""), **options)
         failed: list[str] = []
         loop.set_exception_handler(lambda _, what: failed.append(f"{what['message']}: {what.get('exception')!r}"))
         try:

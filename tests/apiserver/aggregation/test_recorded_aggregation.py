@@ -110,7 +110,9 @@ def discovering(lines: list[Line], **there: Any) -> Tell:
         server.at(*POND, *lines, **there)
         await server.app.aggregator.check()
         for each in server.registry.all("apiregistration.k8s.io/v1", "APIService"):
-            server.notes(each["metadata"]["name"], json.dumps(each.get("status")))
+            metadata = each["metadata"]
+            managers = sorted({entry["manager"] for entry in metadata.get("managedFields") or ()})
+            server.notes(metadata["name"], metadata["resourceVersion"], *managers, json.dumps(each.get("status")))
         server.loop.notes.lines = [line for line in server.notes.lines if "gets b'GET" not in line or "v1beta1" in line]
         for path, accept in (("/apis", ""), ("/apis", AGGREGATED), ("/apis/fish.example.com", ""), ("/openapi/v3", "")):
             shown = await server.ask("GET", path, headers={"accept": accept} if accept else {})
