@@ -134,6 +134,13 @@ async def definition_goes(server: Alone, *, of_something: bool = True) -> None:
     await asyncio.gather(watch, other)
 
 
+async def from_now_on(server: Alone) -> None:
+    """From the newest revision, and from the one that is not there yet."""
+    now = server.registry.revision
+    await server.ask("GET", f"{MAPS}?watch=true&resourceVersion={now + 1}")
+    await watching(f"timeoutSeconds=5&resourceVersion={now}")(server)
+
+
 async def history_is_over(server: Alone) -> None:
     """A client that reads nothing falls behind what is remembered, and one that comes back late does, too."""
     create(server, config("first"))
@@ -252,6 +259,7 @@ STORIES: dict[str, Tell] = {
     "of one by its path": watching("timeoutSeconds=5", path=f"{MAPS}/a"),
     "of a kind that is not there": watching("timeoutSeconds=5", path=MAPS.replace("configmaps", "maps")),
     "the server stops": watching("timeoutSeconds=50", also=stopping),
+    "from now on": from_now_on,
     "a definition goes": definition_goes,
     "a definition of nothing goes": definition_of_nothing_goes,
     "nobody is left": nobody_is_left,
