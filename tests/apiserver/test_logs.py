@@ -8,6 +8,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -29,6 +30,7 @@ from mooring.net.certificates import (
     ensure_node_certificate,
 )
 from mooring.net.destination import Destination
+from mooring.net.tls import server_context
 from mooring.registry import Registry
 from tests.apiserver.test_group_commit import Disk
 from tests.apiserver.world import PODS, TOKEN, Api, failed
@@ -131,6 +133,22 @@ def test_the_token_of_the_process_node_goes_to_no_other_machine(certificates: Ce
     kubelets = Kubelets(Registry(), NodeAccess(certificates, SECRET))
     assert kubelets.credentials(Destination("localhost", 10250)) == {"Authorization": f"Bearer {SECRET}"}
     assert kubelets.credentials(Destination("10.0.0.5", 10250)) == {}
+
+
+def test_a_kubelet_sees_the_certificate_of_the_server(certificates: Certificates) -> None:
+    kubelets = Kubelets(Registry(), NodeAccess(certificates, SECRET))
+    context = server_context(certificates.node_certificate, certificates.node_key, certificates.authority)
+    context.verify_mode = ssl.CERT_REQUIRED
+    there, back = ssl.MemoryBIO(), ssl.MemoryBIO()
+    kubelet = context.wrap_bio(there, back, server_side=True)
+    server = kubelets._tls.wrap_bio(back, there, server_hostname="localhost")
+    for _ in range(4):
+        for end in (server, kubelet):
+            with suppress(ssl.SSLWantReadError):
+                end.do_handshake()
+    shown = kubelet.getpeercert()
+    assert shown is not None
+    assert (("commonName", "kube-apiserver-kubelet-client"),) in shown["subject"]
 
 
 def test_a_log_is_fetched_from_the_node_with_what_was_asked(api: Api, node: Node) -> None:

@@ -47,7 +47,7 @@ from mooring.apiserver.messages.responses import (
     warning_headers,
 )
 from mooring.apiserver.metrics import Labels, ServerMetrics
-from mooring.apiserver.nodes.connectors import Connectors
+from mooring.apiserver.nodes.connectors import Connectors, has_own_form
 from mooring.apiserver.nodes.kubelets import NodeAccess
 from mooring.apiserver.resource_metrics.resources import GROUP as METRICS_GROUP
 from mooring.apiserver.resource_metrics.resources import METRICS
@@ -192,6 +192,8 @@ class Application:
         try:
             representation = chosen(request.header(b"accept"), custom=resource.custom)
         except NotAcceptableError:
+            if has_own_form(target):
+                return Call(request, target, resource, PLAIN, warnings)
             if target.subresource and target.subresource not in resource.subresources:
                 # What there is not has no form either.
                 raise not_found() from None

@@ -64,6 +64,8 @@ class SpdyStream:
         self._session = session
         self._parts: list[bytes] = []
         self._size = 0
+        # Whether it ended before the peer had sent everything.
+        self.cut = False
         # Whether the peer sends nothing more, and whether this end does.
         self._received = self._sent = False
         self._news = asyncio.Event()
@@ -115,6 +117,7 @@ class SpdyStream:
 
     def end(self, *, cut: bool = False) -> None:
         """The client sends nothing more; with `cut` it takes nothing more either."""
+        self.cut = self.cut or (cut and not self._received)
         self._received = True
         self._sent = self._sent or cut
         self._news.set()

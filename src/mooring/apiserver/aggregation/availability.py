@@ -91,7 +91,7 @@ class Availability:
         found = self._registry.find("v1", "Service", reference["namespace"], reference["name"])
         if found is None:
             return ServerCondition("False", "ServiceNotFound", f"{where} is not present")
-        port = reference.get("port") or 443
+        port = reference["port"]
         if all(each["port"] != port for each in found["spec"].get("ports") or ()):
             return ServerCondition("False", "ServicePortError", f"{where} is not listening on port {port}")
         try:

@@ -47,7 +47,7 @@ class RemoteServers:
         """Where the server of an APIService is now. Raises Unresolved, or ServiceUnavailableError."""
         spec, reference = service["spec"], service["spec"]["service"]
         namespace, name = reference["namespace"], reference["name"]
-        host, port = service_endpoint(self._registry, namespace, name, reference.get("port") or 443)
+        host, port = service_endpoint(self._registry, namespace, name, reference["port"])
         insecure = not verify or bool(spec.get("insecureSkipTLSVerify"))
         tls = self._trust(spec.get("caBundle") or "", insecure)
         return Destination(host, port, tls, f"{name}.{namespace}.svc")

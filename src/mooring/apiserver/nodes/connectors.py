@@ -11,14 +11,24 @@ from mooring.apiserver.nodes.kubelets import Kubelets, NodeAccess
 from mooring.apiserver.nodes.logs import LogProxy
 from mooring.apiserver.nodes.proxies import HttpProxy
 from mooring.apiserver.nodes.streams import StreamProxy
+from mooring.apiserver.routing import RequestInfo
 from mooring.net.asgi import Send
 
-__all__ = ["Connect", "Connectors"]
+__all__ = ["Connect", "Connectors", "has_own_form"]
 
 # Answers a request; the status that it was answered with.
 Connect = Callable[[Call, Send], Awaitable[int]]
 
 _STREAMS: Final = ("exec", "attach", "portforward")
+
+
+# What they send back is the pod's own, in whatever form a client asks for.
+_FREE: Final = frozenset({*_STREAMS, "log", "proxy"})
+
+
+def has_own_form(target: RequestInfo) -> bool:
+    """Whether the answer to a request comes from what runs in a pod, and is not an object of the API."""
+    return target.subresource in _FREE
 
 
 class Connectors:

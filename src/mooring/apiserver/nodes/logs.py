@@ -83,7 +83,7 @@ class LogProxy:
             return b""
         lines = (found.get("data") or {}).get(key, "").splitlines(keepends=True)
         tail = int(query.get("tailLines", len(lines)))
-        text = "".join(lines[len(lines) - tail :] if tail < len(lines) else lines).encode()
+        text = "".join(lines[max(0, len(lines) - tail) :]).encode()
         return text[: int(query.get("limitBytes", len(text)))]
 
     # From the node

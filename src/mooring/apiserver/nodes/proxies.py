@@ -32,7 +32,7 @@ _HOP_BY_HOP: Final = frozenset(
 _NOT_PASSED: Final = _HOP_BY_HOP | {"authorization", "content-length", "expect", "x-forwarded-uri"}
 # The date is this server's own.
 _NOT_RETURNED: Final = _HOP_BY_HOP | {"date"}
-_BEYOND: Final = re.compile(r"/+api/+v1/+(?:namespaces/+[^/]+/+)?(?:pods|services|nodes)/+[^/]+/+proxy(/.*)?", re.S)
+_BEYOND: Final = re.compile(r"/api/v1/(?:namespaces/[^/]+/)?(?:pods|services|nodes)/[^/]+/proxy(/.*)?", re.S)
 
 
 class HttpProxy:
@@ -50,7 +50,7 @@ class HttpProxy:
         if call.request.upgrade is not None:
             # Whoever may look at a node through its proxy may not yet enter its pods.
             raise BadRequestError("pods are entered by their own sub-resources, not through the proxy of their node")
-        return await self._serve(call, send, lambda: node_target(self._kubelets, call))
+        return await self._serve(call, send, lambda: node_target(self._context.registry, self._kubelets, call))
 
     async def _serve(self, call: Call, send: Send, locate: Callable[[], ProxyTarget]) -> int:
         """The status of the answer. Raises what is wrong with a request as long as nothing has been sent."""

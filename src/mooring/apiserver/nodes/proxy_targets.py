@@ -71,11 +71,11 @@ def service_target(registry: Registry, kubelets: Kubelets, call: Call) -> ProxyT
     endpoints = registry.get(registry.resource("v1", "Endpoints"), call.namespace, asked.name)
     found = list(_addresses(registry, call.namespace, endpoints, port))
     random.shuffle(found)
-    simulated = 0
+    simulated = False
     for address, number, pod in found:
         node = _node(kubelets, pod)
         if node is not None and is_simulated(node):
-            simulated += 1
+            simulated = True
         elif _is_allowed(address, node):
             return _target(asked.scheme, address, number)
     if simulated:
@@ -85,9 +85,10 @@ def service_target(registry: Registry, kubelets: Kubelets, call: Call) -> ProxyT
     raise ServiceUnavailableError(f"no endpoints available for service {go_quote(call.target.name)}")
 
 
-def node_target(kubelets: Kubelets, call: Call) -> ProxyTarget:
+def node_target(registry: Registry, kubelets: Kubelets, call: Call) -> ProxyTarget:
     """Only the port of the kubelet: other ports of a machine are none of the cluster's business."""
     asked = _split(call, "node")
+    registry.get(call.resource, "", asked.name)
     simulated = f"node {asked.name} cannot be reached: it is simulated, and nothing answers there"
     kubelet = kubelets.of(asked.name, simulated, ServiceUnavailableError)
     if asked.port not in ("", str(kubelet.port)):

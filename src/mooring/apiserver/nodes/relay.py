@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 
 from mooring.apiserver.messages.request import HttpRequest
 from mooring.kube.status import ApiError
-from mooring.net.asgi import Disconnected, Message, Send
+from mooring.net.asgi import Message, Send
 
 __all__ = ["relay"]
 
@@ -17,17 +17,12 @@ async def relay(request: HttpRequest, answer: AsyncGenerator[bytes], head: Calla
     Raises what `answer` raises before that. What fails later cuts the connection, so that the client does not take a
     part for the whole.
     """
-    if asyncio.current_task() is None:
-        # A request is begun outside of a task and becomes one when it first waits; time limits need one.
-        await asyncio.sleep(0)
     leaving = asyncio.ensure_future(request.gone())
     try:
         async with aclosing(answer) as parts:
             await _pass_on(parts, leaving, head, send)
     finally:
         leaving.cancel()
-        with suppress(asyncio.CancelledError, Disconnected):
-            await leaving
 
 
 async def _pass_on(

@@ -6,16 +6,18 @@ are SPDY already.
 """
 
 import asyncio
+from contextlib import suppress
 from typing import Final
 
 from mooring.apiserver.calls import Call
 from mooring.apiserver.nodes.upgrades import open_upgrade, refuse_upgrade
+from mooring.kube.status import BadRequestError
 from mooring.net.asgi import Send
 from mooring.net.byte_stream import ByteStream, join_streams
 from mooring.net.client_connection import request_bytes
 from mooring.net.destination import Destination
 from mooring.net.spdy import SpdySession, SpdyStream, WebSocketPipe
-from mooring.net.websocket import WebSocket, accept_websocket, is_websocket
+from mooring.net.websocket import HandshakeRefused, WebSocket, accept_websocket, is_websocket
 
 __all__ = ["can_translate", "translate_stream"]
 
@@ -26,6 +28,8 @@ _FORWARD: Final = "portforward.k8s.io"
 # The number of a channel in messages, by the type of its stream.
 _CHANNELS: Final = {"stdin": 0, "stdout": 1, "stderr": 2, "error": 3, "resize": 4}
 _CLOSE: Final = 255
+# RFC 6455: the server met something that it did not expect.
+_LOST: Final = 1011
 
 
 def can_translate(call: Call) -> bool:
@@ -52,7 +56,10 @@ async def translate_stream(
     }
     async with open_upgrade(target, request_bytes("POST", path, headers)) as (answer, behind):
         if behind is not None:
-            client = accept_websocket(_scope(call), (_TUNNEL,) if forwards else (_V5,))
+            try:
+                client = accept_websocket(_scope(call), (_TUNNEL,) if forwards else (_V5,))
+            except HandshakeRefused as refused:
+                raise BadRequestError(str(refused)) from None
             if forwards:
                 await join_streams(WebSocketPipe(client), behind)
             else:
@@ -75,7 +82,7 @@ async def _join_command(client: WebSocket, kubelet: ByteStream, types: tuple[str
     except ConnectionResetError:
         pass
     finally:
-        session.close()
+        # The session ends with the task that runs it.
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -89,7 +96,11 @@ async def _send_to_client(client: WebSocket, streams: dict[str, SpdyStream]) -> 
     status = b""
     while data := await streams["error"].read():
         status += data
-    await client.send(bytes((_CHANNELS["error"],)) + status)
+    if streams["error"].cut:
+        # An empty status, or a goodbye as usual, would say that the command went well.
+        await client.close(_LOST, "the node was lost before the command had ended")
+    else:
+        await client.send(bytes((_CHANNELS["error"],)) + status)
 
 
 async def _copy(client: WebSocket, channel: int, stream: SpdyStream) -> None:
@@ -108,4 +119,6 @@ async def _send_to_kubelet(client: WebSocket, streams: dict[str, SpdyStream]) ->
             if stream is not None:
                 await stream.finish()
         elif (stream := by_channel.get(message[0])) is not None:
-            await stream.write(message[1:])
+            # What the command no longer reads does not end it.
+            with suppress(ConnectionResetError):
+                await stream.write(message[1:])

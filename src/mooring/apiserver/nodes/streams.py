@@ -4,7 +4,6 @@ This server does not look into the bytes, so it does not matter whether a client
 only where a kubelet refuses what a client speaks, it translates.
 """
 
-import asyncio
 from functools import partial
 from typing import Final
 from urllib.parse import quote, urlencode
@@ -39,8 +38,6 @@ class StreamProxy:
         node, target = self._target(call)
         if call.request.upgrade is None:
             raise BadRequestError("Upgrade request required")
-        # A request is begun outside of a task and becomes one when it first waits; time limits need one.
-        await asyncio.sleep(0)
         credentials = self._kubelets.credentials(node)
         headers = {"Host": node.authority, **credentials, **upgrade_headers(call)}
         translated = partial(translate_stream, call, send, node, target, credentials, _streams(call))

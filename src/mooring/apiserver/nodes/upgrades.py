@@ -1,5 +1,6 @@
 """Requests that leave HTTP: passed on to the server behind, and both ends joined when it grants them."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Final
@@ -59,6 +60,8 @@ async def pass_upgrade(
 @asynccontextmanager
 async def open_upgrade(target: Destination, request: bytes) -> AsyncIterator[Granted]:
     """Dial, and ask; the connection is closed at the end. Raises ApiError where there is no answer."""
+    # A request is begun outside of a task and becomes one when it first waits; time limits need one.
+    await asyncio.sleep(0)
     try:
         connection = await target.dial(seconds=DIAL_SECONDS)
     except (OSError, ConnectionCut) as error:
