@@ -9,7 +9,7 @@ from random import Random
 from mooring.kube import domains, durations, errors, images, intorpercent, json_errors, names, versions, words
 from mooring.kube.errors import FieldError
 from mooring.kube.near_names import did_you_mean
-from tests.kube.drawn import answer, answers, of_lengths, variants
+from tests.kube.drawn.drawing import answer, answers, of_lengths, variants
 from tests.support.golden import same_as_recorded
 
 _LETTERS = "aZ0-_./:@=%*, é\n\ud800"
@@ -51,8 +51,21 @@ def test_what_is_said_of_names() -> None:
 
 
 def test_what_is_said_of_domains() -> None:
-    paths = variants(2, ["acme.io/foo", "acme.io/a/b~c%20", "acme.io", "/foo", "acme.io/", "Acme.io/", ""], _LETTERS, 12)
-    samples = ["webhook.acme.io", "acme.io", "acme.io.", "io", "io.", "a.b.c.d", "", ".", "a." + "b" * 64 + ".c"]
+    paths = variants(
+        2, ["acme.io/foo", "acme.io/a/b~c%20", "acme.io", "/foo", "acme.io/", "Acme.io/", ""], _LETTERS, 12
+    )
+    samples = [
+        "webhook.acme.io",
+        "acme.io",
+        "acme.io.",
+        "io",
+        "io.",
+        "a.b.c.d",
+        "",
+        ".",
+        f"a.{'b' * 64}.{'c' * 64}",
+        f"{'é' * 127}.io",
+    ]
     full = variants(3, samples, _LETTERS, 12)
     wild = variants(4, ["*.acme.io", "*.io", "*.", "*", "a.*.io", ""], _LETTERS, 12)
     said = {
@@ -67,18 +80,62 @@ def test_what_is_said_of_domains() -> None:
 def test_what_is_read_of_images_versions_durations_and_percentages() -> None:
     digest = f"sha256:{'a' * 64}"
     pictures = [
-        *("nginx", "nginx:1.27", "docker.io/nginx", "index.docker.io/nginx:1", "index.docker.io/a/b", "localhost/web:2"),
+        *(
+            "nginx",
+            "nginx:1.27",
+            "docker.io/nginx",
+            "index.docker.io/nginx:1",
+            "index.docker.io/a/b",
+            "localhost/web:2",
+        ),
         *("registry:5000/team/web:v1", "team/web", "Registry/web", "a.b/web", f"web@{digest}", f"web:v1@{digest}"),
         *("a" * 64, "a" * 63, "team/Web", "[::1]:5000/a:b", f"web@md5:{'a' * 32}", f"web@sha512:{'a' * 128}", "web:"),
         *(f"a.b/{'x' * (254 + more)}" for more in range(4)),
-        *(f"{'x' * (247 + more)}:1" for more in range(3)),
+        *(
+            f"{before}{'x' * (size + more)}:1"
+            for before, size in (
+                *(("", 246), ("docker.io/", 246), ("index.docker.io/", 246), ("docker.io/a/", 252), ("xx/", 251)),
+                *(
+                    ("localhost/", 254),
+                    ("a.b/", 254),
+                    ("a:1/", 254),
+                    ("A/", 254),
+                    ("a/", 252),
+                    ("index.docker.io/a/", 252),
+                ),
+            )
+            for more in range(3)
+        ),
+        *("x_y/web", "a:b/web", "a:/web", "docker.io/", "localhost", "localhost/Web:1"),
         *(f"web:{'t' * (127 + more)}" for more in range(3)),
     ]
-    written = ["1.2.3", "v1.2.3", "1.2", "1", "1.2.3-rc.1+b.2", "1.2.3-a.b-c.10", "1.02.3", "0.0.0", "1.2.3+a_b", "1..3"]
-    written += [f"{2**64 - 1 + more}.0.0" for more in (-1, 0, 1)] + ["1.2.3-01", "1.2.3-0", "00.1.2", "v1-a", "1.2+b", ""]
+    written = [
+        "1.2.3",
+        "v1.2.3",
+        "1.2",
+        "1",
+        "1.2.3-rc.1+b.2",
+        "1.2.3-a.b-c.10",
+        "1.02.3",
+        "0.0.0",
+        "1.2.3+a_b",
+        "1..3",
+        "1.x",
+        "x",
+    ]
+    written += [f"{2**64 - 1 + more}.0.0" for more in (-1, 0, 1)] + [
+        "1.2.3-01",
+        "1.2.3-0",
+        "00.1.2",
+        "v1-a",
+        "1.2+b",
+        "",
+    ]
     texts = variants(6, written, "019.-+vaZ_", 12)
-    spans = variants(7, ["90s", "5m", "1h30m", "1.5h", "100ms", "0s", "1h1m1s1ms", "2562047h47m16s", ""], "019.hms -", 10)
-    spans += ["2562047h47m17s", "2562048h"]
+    spans = variants(
+        7, ["90s", "5m", "1h30m", "1.5h", "100ms", "0s", "1h1m1s1ms", "2562047h47m16s", ""], "019.hms -", 10
+    )
+    spans += ["2562047h47m17s", "2562048h", "9223372036.854774s", "9223372036.854776s"]
     parts = [1, 0, -3, *variants(8, ["25%", "100%", "0%", "-5%", "+10%", "3", "%", "101%", ""], "019%+-.", 6)]
     said = {
         "images": answers(images.image_tag, variants(5, pictures, "aZ0:/@.-_[]", 6)),
@@ -96,7 +153,18 @@ def test_what_is_read_of_images_versions_durations_and_percentages() -> None:
 
 
 def test_versions_compare_as_they_are_ordered() -> None:
-    ordered = ("0.9.9", "1.0.0-1", "1.0.0-2", "1.0.0-10", "1.0.0-a", "1.0.0-a.1", "1.0.0-a.b", "1.0.0", "1.0.1", "1.1.0")
+    ordered = (
+        "0.9.9",
+        "1.0.0-1",
+        "1.0.0-2",
+        "1.0.0-10",
+        "1.0.0-a",
+        "1.0.0-a.1",
+        "1.0.0-a.b",
+        "1.0.0",
+        "1.0.1",
+        "1.1.0",
+    )
     found = [versions.parse_version(each) for each in ordered]
     for (one, left), (other, right) in product(enumerate(found), repeat=2):
         assert left.compare(right) == (one > other) - (one < other), (str(left), str(right))
@@ -113,7 +181,9 @@ def test_what_is_wrong_with_texts_that_should_be_json() -> None:
         '"\\\\/b"',
         "-12.0",
     ]
-    texts = [each.encode("utf-8", "surrogatepass") for each in variants(9, samples, '{}[]",:.-+eEutfn\\0189 \x01é\'', 150)]
+    texts = [
+        each.encode("utf-8", "surrogatepass") for each in variants(9, samples, "{}[]\",:.-+eEutfn\\0189 \x01é'", 150)
+    ]
     texts += [b"\xff", b'"\xff"', b"[" * 10_000 + b"]" * 10_000, b"[" * 10_001]
     said = {
         "complaints": answers(json_errors.json_complaint, texts),
@@ -123,9 +193,31 @@ def test_what_is_wrong_with_texts_that_should_be_json() -> None:
 
 
 def test_how_values_are_shown_in_errors() -> None:
-    texts = ["a", "", 'say "x"', "a\\b", "\a\b\f\n\r\t\v", "\x00\x1f\x20\x7e\x7f\x80\x9f\xa0", "é漢\u200b\u2028\u2029", "\ud800"]
+    texts = [
+        "a",
+        "",
+        'say "x"',
+        'an "a"',
+        'x"',
+        "a\\b",
+        "\a\b\f\n\r\t\v",
+        "\x00\x1f\x20\x7e\x7f\x80\x9f\xa0",
+        "é漢\u200b\u2028\u2029",
+        "\ud800",
+    ]
     texts += ["\udfff\ue000\uffff\U00010000\U000e0001", "<&>'"]
-    values = [*texts, 5, -1, 1.5, True, None, ["x", {"b": None, "a": [True]}], {"b": "<", "a": {}}, [], errors.Enum("<x>")]
+    values = [
+        *texts,
+        5,
+        -1,
+        1.5,
+        True,
+        None,
+        ["x", {"b": None, "a": [True]}],
+        {"b": "<", "a": {}},
+        [],
+        errors.Enum("<x>"),
+    ]
     made = {
         "invalid": lambda value: errors.invalid("a.b", value, "is bad"),
         "type": lambda value: errors.type_invalid("a.b", value, ""),
@@ -157,7 +249,9 @@ def test_how_values_are_shown_in_errors() -> None:
 
 def test_counts_spans_and_lists_in_words() -> None:
     counts = (0, 1, 2, 999, 1000, 12345)
-    listed = [[f"n{each}" * width for each in range(length)] for length in range(7) for width in (1, 9, 12, 13, 18, 36, 40)]
+    listed = [
+        [f"n{each}" * width for each in range(length)] for length in range(7) for width in (1, 9, 12, 13, 18, 36, 40)
+    ]
     known = ("gpu", "gpu-a", "gpu-b", "gpu-c", "node", "notebook", "workspace")
     said = {
         "counted": answers(words.counted, [(each, "pod") for each in counts]),
@@ -171,7 +265,9 @@ def test_counts_spans_and_lists_in_words() -> None:
                 *(timedelta(seconds=each) for each in (0, 0.9, 1, 59, 60, 61, 3599, 3600, 3601, 3660, 3661, 90061)),
             ],
         ),
-        "near": answers(did_you_mean, [(each, known) for each in ("gp", "gpu-", "gpu", "nod", "notbook", "x", "", "wrkspace")]),
+        "near": answers(
+            did_you_mean, [(each, known) for each in ("gp", "gpu-", "gpu", "nod", "notbook", "x", "", "wrkspace")]
+        ),
     }
     same_as_recorded("kube-words", said)
 
