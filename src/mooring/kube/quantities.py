@@ -158,6 +158,7 @@ class Quantity:
     # Order and arithmetic
 
     def _compare(self, other: "Quantity") -> int:
+        """Below, at or above zero, as this amount is less than, equal to or greater than the other."""
         left, right = self.mantissa, other.mantissa
         if self.exponent != other.exponent:
             # Where one is zero or their signs differ, scale does not matter.
@@ -166,7 +167,7 @@ class Quantity:
             # Exponents may be astronomic, so magnitudes are compared before anything is scaled.
             gap = (len(str(abs(left))) + self.exponent) - (len(str(abs(right))) + other.exponent)
             if gap:
-                return (1 if gap > 0 else -1) * (1 if left > 0 else -1)
+                return gap * left
             low = min(self.exponent, other.exponent)
             left *= _pow10(self.exponent - low)
             right *= _pow10(other.exponent - low)

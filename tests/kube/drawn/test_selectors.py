@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from mooring.kube import selectors
-from mooring.kube.nodeselectors import node_selector
+from mooring.kube.nodeselectors import node_requirement, node_selector
 from tests.kube.drawn.drawing import answer, answers, variants
 from tests.support.golden import same_as_recorded
 
@@ -135,6 +135,13 @@ def test_what_selectors_have_in_common() -> None:
     assert selectors.parse_int64(str(2**63 - 1)) == 2**63 - 1
     assert selectors.parse_int64(str(-(2**63) - 1)) is None
     assert selectors.parse_int64("1" + "0" * 19) is None
+
+
+def test_a_node_requirement_by_itself_names_the_field_alone() -> None:
+    text = answer(node_requirement, {"key": "a", "operator": "Near"})
+    assert text.startswith('! SelectorError operator: Unsupported value: "Near": supported values: "In", "NotIn"')
+    assert answer(node_requirement, {"key": "-", "operator": "Exists"}).startswith("! SelectorError key: Invalid value")
+    assert answer(node_requirement, {"operator": "Exists"}).startswith('! SelectorError key: Invalid value: ""')
 
 
 def test_node_selectors() -> None:
