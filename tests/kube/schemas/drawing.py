@@ -28,6 +28,12 @@ _NUMBERS: Final = (
     3.0,
 )
 ROUGH: Final[tuple[tuple[str, Any], ...]] = (
+    ("properties", {"kind": {"type": "string"}, "apiVersion": {"type": "integer"}, "metadata": {}}),
+    ("properties", {"kind": {}, "apiVersion": {"type": "string"}}),
+    ("not", {"$ref": "x"}),
+    ("allOf", [{"id": "x"}]),
+    ("anyOf", [{"items": [{"type": "string"}]}]),
+    ("oneOf", [{"additionalItems": False}]),
     ("$ref", "x"),
     ("additionalItems", True),
     ("additionalItems", {"type": "string"}),

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 from random import Random
 from typing import Any
 
 from mooring.kube.schemas import (
+    ABSENT,
+    Schema,
     SchemaError,
     apply_defaults,
     builtin_schema,
@@ -21,6 +25,83 @@ from mooring.kube.schemas.structural_rules import structural_errors
 from tests.kube.drawn.drawing import answer, variants
 from tests.kube.schemas.drawing import ROUGH, SAMPLES, drawn_schema, drawn_value
 from tests.support.golden import same_as_recorded
+
+
+def _facts(schema: Schema) -> str:
+    """What is built from a schema beside what its values are held to, with all that is below it."""
+    inner = {**schema.properties, "[]": schema.items, "{}": schema.additional_properties, "!": schema.negated}
+    flags = {name: getattr(schema, name) for name in ("type", "ruled", "fills", "atomic", "nullable", "int_or_string")}
+    lists = (
+        schema.defaulted,
+        schema.required,
+        schema.enum,
+        schema.list_type,
+        schema.list_map_keys,
+        schema.key_defaults,
+    )
+    bounds = (schema.minimum, schema.maximum, schema.multiple_of, schema.max_items, schema.min_items, schema.max_length)
+    more = (
+        schema.min_length,
+        schema.max_properties,
+        schema.min_properties,
+        schema.format,
+        schema.pattern,
+        schema.default,
+    )
+    kept = (schema.embedded_resource, schema.preserve_unknown_fields, schema.unique_items, schema.validations)
+    shown = [f"{name}({_facts(child)})" for name, child in inner.items() if child is not None and name != "metadata"]
+    others = [
+        len(schema.all_of),
+        len(schema.any_of),
+        len(schema.one_of),
+        schema.exclusive_minimum,
+        schema.exclusive_maximum,
+    ]
+    return f"{flags} {lists} {bounds} {more} {kept} {others} {schema.plain} {' '.join(shown)}"
+
+
+def test_what_is_built_from_drawn_schemas() -> None:
+    draw, said = Random(8), {}
+    for number in range(60):
+        source = drawn_schema(draw, 0)
+        for each in (source, *_below(source)):
+            if draw.random() < 0.1:
+                each["x-kubernetes-validations"] = [{"rule": "true"}]
+        try:
+            schema = structural_schema(source)
+        except SchemaError as error:
+            said[f"{number} {json.dumps(source)}"] = f"{error} {None if error.schema is None else _facts(error.schema)}"
+        else:
+            said[f"{number} {json.dumps(source)}"] = _facts(schema)
+    same_as_recorded("kube-schemas", said)
+
+
+def test_a_default_that_is_absent_is_one_of_a_kind() -> None:
+    for copied in (copy.copy(ABSENT), copy.deepcopy(ABSENT), pickle.loads(pickle.dumps(ABSENT))):
+        assert copied is ABSENT
+    assert repr(ABSENT) == "ABSENT"
+
+
+def test_schemas_are_shown_by_name_or_type() -> None:
+    shown = (builtin_schema("v1", "Pod"), Schema(type="object"), Schema())
+    assert [repr(each) for each in shown] == ["Schema(core.v1.Pod)", "Schema(object)", "Schema(anything)"]
+
+
+def test_keys_of_lists_are_shown_as_they_are_compared() -> None:
+    fields = {"k": {"type": "integer"}, "l": {"type": "number"}, "v": {"type": "string"}}
+    items = {"type": "object", "properties": fields, "required": ["k", "l"]}
+    for keys, given, shown in (
+        (["k"], [{"k": 1.0}, {"k": 1.0}, {"k": 1.0}], ['s[1]: Duplicate value: {"k":1.0}']),
+        (["k"], [{"k": 1}, {"k": 1.0}], []),
+        (["k", "l"], [{"k": 1, "l": 2.0}, {"k": 1.0, "l": 2}], ['s[1]: Duplicate value: {"k":1,"l":2}']),
+        (["k", "l"], [{"k": 1, "l": 2}, None, {"k": 1, "l": 3}], []),
+        (["k"], [{"k": 1}, 7.0, {"k": 1}], ["s[1]: Invalid value: 7: must be an object for an array of list-type map"]),
+    ):
+        marks = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": keys}
+        listed = {"type": "array", "items": {**items, "required": keys}, **marks}
+        schema = structural_schema({"type": "object", "properties": {"s": listed}}).properties["s"]
+        found = [str(each) for each in validate(schema, given, "s")]
+        assert [each for each in found if "uplicate" in each or "list-type" in each] == shown, (keys, given)
 
 
 def test_drawn_values_are_pruned_filled_and_checked() -> None:
@@ -112,6 +193,10 @@ def test_expressions_that_go_takes_and_others() -> None:
         "a{99999}",
         r"\8",
         "a|*",
+        "\ud800",
+        r"\P",
+        r"[\P",
+        r"[a-\P",
         "(?z)",
         r"\p",
     )
