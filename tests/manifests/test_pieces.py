@@ -197,6 +197,6 @@ def test_a_document_that_cannot_be_opened_says_why(tmp_path: Path, monkeypatch: 
     def denied(*_: Any, **__: Any) -> Any:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(documents.Path, "open", denied)
+    monkeypatch.setattr(Path, "open", denied)
     with pytest.raises(ManifestError, match=r"closed\.yaml: permission denied$"):
         list(documents.read_manifests(tmp_path / "closed.yaml"))

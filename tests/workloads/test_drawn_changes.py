@@ -204,7 +204,8 @@ def _pods(walk: Walk) -> list[Any]:
 
 def _facts(state: ClusterState) -> list[str]:
     """What is held of nodes and pods, in no order."""
-    nodes, used, pods, nominated, waiting, claims, _, _ = state.facts()  # type: ignore[misc]
+    facts: Any = state.facts()
+    nodes, used, pods, nominated, waiting, claims, _, _ = facts
     rows = sorted(
         f"{name} holds {sorted(map(_key, held))}, {count} {cpu} {memory}"
         for (name, held), count, cpu, memory in zip(nodes, *used, strict=True)

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from mooring.api.core.types import View
 from mooring.api.core.views import Pod
 from mooring.api.kinds import Key
 from mooring.api.meta import Condition
@@ -18,13 +19,13 @@ from mooring.workloads.podcontrol import annotated, child_suffix, is_available, 
 from tests.workloads.objects import bare
 
 
-class Inner(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class Inner(View, frozen=True, omit_defaults=True):
     one_thing: int = 0
     names: tuple[str, ...] = ()
     deeper: Inner | None = None
 
 
-class Status(msgspec.Struct, frozen=True, rename="camel"):
+class Status(View, frozen=True):
     replicas: int = 0
     phase: str = ""
     done: bool = False
@@ -32,7 +33,7 @@ class Status(msgspec.Struct, frozen=True, rename="camel"):
     conditions: tuple[Condition, ...] = ()
     part: Inner | None = None
     parts: tuple[Inner, ...] = ()
-    counts: dict[str, int] = {}
+    counts: dict[str, int] = msgspec.field(default_factory=dict)
 
 
 OWNER = bare("web")

@@ -194,7 +194,7 @@ def test_a_lease_of_any_age_says_what_a_stand_in_may_do(
         for each in objects:
             store.put(identified(each, 1))
     view = View(stores, {}, (NAMED_LEASE, ORDERS), NOON, "remembered")
-    decision = stand_in(replace(COPIER, memory=str)).reconcile(COPY, view, NOON)
+    decision = stand_in(replace(COPIER, memory=str), LEASE).reconcile(COPY, view, NOON)
     found = "acts" if decision.children else "claims" if decision.intent else "waits"
     assert found == acts
     assert decision.memory == ("remembered" if acts == "claims" else None)

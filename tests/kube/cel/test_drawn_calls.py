@@ -173,7 +173,7 @@ def test_rights_and_requests_in_expressions() -> None:
             for expression in RIGHTS:
                 asked.clear()
                 try:
-                    program = environment.compile(expression, lambda path: None)  # type: ignore[arg-type,return-value]
+                    program = environment.compile(expression, lambda path: None)
                 except CelCompileError as error:
                     said[f"{params} {rights} {expression}"] = f"! {error.message}"
                     continue

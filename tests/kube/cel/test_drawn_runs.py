@@ -61,7 +61,9 @@ def test_numbers_at_the_edges() -> None:
         "double": DOUBLES,
         "mixed": (1, 2, Uint(1), 1.0, 1.5, "a", True, None, -1, float("nan"), 2**53 + 1),
     }
-    cases = [(f"a {sign} b", {"a": values, "b": values}) for sign in ARITHMETIC for values in kinds.values()]
+    cases: list[tuple[str, dict[str, Sequence[Any]]]] = [
+        (f"a {sign} b", {"a": values, "b": values}) for sign in ARITHMETIC for values in kinds.values()
+    ]
     same_as_recorded("kube-cel-numbers", _told(cases))
 
 

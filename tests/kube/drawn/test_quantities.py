@@ -150,7 +150,7 @@ def test_quantities_compare_and_add_up_as_their_amounts_do() -> None:
         Quantity(7, -19, big=True),
         Quantity(-7, -18, big=True),
     ]
-    lines = {}
+    lines: dict[str, str] = {}
     for left, right in product(found, repeat=2):
         order = (left < right, left <= right, left == right, left >= right, left > right)
         exact = left.mantissa * 10 ** (left.exponent + 40) - right.mantissa * 10 ** (right.exponent + 40)

@@ -149,7 +149,7 @@ def test_node_selectors() -> None:
     operators = ("In", "In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Near", None)
 
     def expression(keys: tuple[str, ...]) -> dict[str, Any]:
-        made = {"key": draw.choice(keys), "operator": draw.choice(operators)}
+        made: dict[str, Any] = {"key": draw.choice(keys), "operator": draw.choice(operators)}
         made["values"] = draw.choice((None, [], ["1"], ["n0"], ["n0", "n1"], ["x"], ["many"]))
         return {name: value for name, value in made.items() if value is not None}
 

@@ -72,7 +72,7 @@ def test_refusals_on_the_wire_and_back() -> None:
         "Odd",
     )
     codes = (0, 400, 401, 403, 404, 405, 409, 410, 415, 422, 429, 500, 502, 503, 504, 507)
-    details = (
+    details: tuple[Any, ...] = (
         None,
         {},
         {"retryAfterSeconds": 7},
@@ -135,8 +135,9 @@ def test_how_deep_values_are() -> None:
             innermost = [1, innermost] if level % 2 else {"a": "x", "b": innermost}
         return innermost
 
+    values: tuple[Any, ...] = (1, "text", None, [], {})
     for limit in (0, 1, 2, 5, DEPTH_LIMIT):
-        for innermost in (1, "text", None, [], {}):
+        for innermost in values:
             own = int(isinstance(innermost, list | dict))
             for depth in range(limit + 3) if limit < 10 else (limit - 1, limit, limit + 1):
                 assert is_deeper(nested(depth, innermost), limit) is (depth + own > limit), (limit, innermost, depth)

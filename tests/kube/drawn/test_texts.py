@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from itertools import product
 from random import Random
+from typing import Any
 
 from mooring.kube import domains, durations, errors, images, intorpercent, json_errors, names, versions, words
 from mooring.kube.errors import FieldError
@@ -185,9 +186,10 @@ def test_what_is_wrong_with_texts_that_should_be_json() -> None:
         each.encode("utf-8", "surrogatepass") for each in variants(9, samples, "{}[]\",:.-+eEutfn\\0189 \x01é'", 150)
     ]
     texts += [b"\xff", b'"\xff"', b"[" * 10_000 + b"]" * 10_000, b"[" * 10_001]
+    values: tuple[Any, ...] = ({}, [], "", True, 1, 1.5, None)
     said = {
         "complaints": answers(json_errors.json_complaint, texts),
-        "types": answers(json_errors.unmarshal_complaint, [(each, "x") for each in ({}, [], "", True, 1, 1.5, None)]),
+        "types": answers(json_errors.unmarshal_complaint, [(each, "x") for each in values]),
     }
     same_as_recorded("kube-json-complaints", said)
 
@@ -276,5 +278,5 @@ def test_enough_is_drawn_that_is_right_and_enough_that_is_not() -> None:
     draw = Random(0)
     chosen = draw.sample(_NAMES, 100)
     for check in _CHECKS[:4]:
-        right = sum(not check(each) for each in chosen)  # type: ignore[operator]
+        right = sum(not check(each) for each in chosen)
         assert 5 < right < 95, check.__name__

@@ -64,6 +64,7 @@ _PATHS: Final = (
     ),
     *("/l/1234567890123456789", "/l/123456789012345678", "/" + "a/" * 201),
 )
+_NO_PATCHES: Final[tuple[Any, ...]] = (None, [], "x", 1)
 _OPS: Final = ("add", "remove", "replace", "move", "copy", "test")
 _ODD: Final[tuple[Any, ...]] = (
     None,
@@ -170,7 +171,7 @@ def test_drawn_merge_patches_do_what_they_did() -> None:
         document, patch = ({key: _drawn(draw, 1) for key in draw.sample("abcd", draw.randrange(5))} for _ in range(2))
         said[f"{number} {json.dumps([document, patch])}"] = _told(document, patch, merge_patch)
         said[f"{number} diff"] = json.dumps(merge_diff(document, patch))
-    for odd in (None, [], "x", 1):
+    for odd in _NO_PATCHES:
         said[f"odd {odd}"] = _told({"a": 1}, odd, merge_patch)
     unchanged = {"a": {"b": [1]}, "c": None}
     assert merge_patch(unchanged, {"a": {"b": [1]}, "z": None}) is unchanged
@@ -266,7 +267,7 @@ def test_drawn_strategic_patches_do_what_they_did() -> None:
                 ([1], ["a", {"name": "b"}], [{"image": "x"}], [{"name": "a"}, {"name": "a", "image": "z"}])
             )
         said[f"{number} {json.dumps([document, patch])}"] = _told(document, patch, strategic_merge_patch, schema)
-    for odd in (None, [], "x", 1):
+    for odd in _NO_PATCHES:
         said[f"odd {odd}"] = _told({"a": 1}, odd, strategic_merge_patch, schema)
     refused = sum(each.startswith("!") for each in said.values())
     assert 100 < refused < 500, refused

@@ -167,7 +167,7 @@ def test_texts_of_every_format() -> None:
 
 
 def test_expressions_that_go_takes_and_others() -> None:
-    samples = (
+    samples: tuple[str, ...] = (
         "^a+$",
         "(?P<n>a)|[b-d]",
         "a{2,3}",
