@@ -158,7 +158,6 @@ class Quantity:
     # Order and arithmetic
 
     def _compare(self, other: "Quantity") -> int:
-        """Below, at or above zero, as this amount is less than, equal to or greater than the other."""
         left, right = self.mantissa, other.mantissa
         if self.exponent != other.exponent:
             # Where one is zero or their signs differ, scale does not matter.
@@ -203,11 +202,10 @@ class Quantity:
 
     def __add__(self, other: "Quantity") -> "Quantity":
         low = min(self.exponent, other.exponent)
-        gap = max(self.exponent, other.exponent) - low
-        total = 0
-        if gap < _MAX_DIGITS:
-            total = self.mantissa * _pow10(self.exponent - low) + other.mantissa * _pow10(other.exponent - low)
-        if gap >= _MAX_DIGITS or abs(total) >= _TOO_LARGE:
+        far = max(self.exponent, other.exponent) - low >= _MAX_DIGITS
+        shifts = (0, 0) if far else (self.exponent - low, other.exponent - low)
+        total = self.mantissa * _pow10(shifts[0]) + other.mantissa * _pow10(shifts[1])
+        if far or abs(total) >= _TOO_LARGE:
             raise QuantityError(f"{self} and {other} are too far apart to be added.")
         # A zero has no style of its own.
         style = self.style if self.mantissa else other.style
