@@ -104,6 +104,22 @@ def test_a_huge_exponent_does_not_take_the_machine_with_it() -> None:
         parse_quantity("1e2000000000") + parse_quantity("1")
 
 
+def test_a_number_of_more_digits_than_can_be_written_is_refused() -> None:
+    for text in ("1" * 4_001, "1" * 5_000, "." + "1" * 4_001, "1" * 4_001 + "Ki", "1" * 19 + "e3981", "1" * 3_992):
+        with pytest.raises(QuantityError, match="unable to parse numeric part of quantity"):
+            parse_quantity(text)
+    large, largest = parse_quantity("1" * 19 + "e3900"), parse_quantity("9" * 3_991)
+    assert largest > large > parse_quantity("9E") > -large
+    assert str(largest) == "9" * 3_991
+    assert str(largest - large)
+    for wide in (Quantity(1, 3_999), Quantity(1, 4_000)):
+        with pytest.raises(QuantityError, match="too far apart"):
+            wide + parse_quantity("0.5")
+    with pytest.raises(QuantityError, match="too far apart"):
+        Quantity(9 * 10**3_999) + Quantity(10**3_999)
+    assert Quantity(9 * 10**3_999) + Quantity(10**3_999 - 1) > largest
+
+
 def test_the_cache_forgets_before_it_grows_without_bound() -> None:
     for number in range(70_000):
         assert value(str(number)) == number

@@ -56,5 +56,8 @@ def test_a_used_revision_stays_and_counts_where_it_is_asked_to() -> None:
 
     assert names(surplus(history, is_used, 1)) == ["db-2"]
     assert names(surplus(history, is_used, 1, used_count=True)) == ["db-2", "db-3"]
-    assert names(surplus(history, is_used, 10)) == []
+    assert names(surplus(history, is_used, 0)) == ["db-2", "db-3"]
+    assert names(surplus(history, is_used, 2)) == names(surplus(history, is_used, 3)) == []
+    assert names(surplus(history, is_used, 3, used_count=True)) == ["db-2"]
+    assert names(surplus(history, is_used, 10)) == names(surplus(history, is_used, 10, used_count=True)) == []
     assert names(surplus(history, is_used, None)) == []

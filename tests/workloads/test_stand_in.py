@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
-from mooring.api.kinds import Key
+from mooring.api.kinds import Key, Kind
 from mooring.kube.objects import Object
 from mooring.runtime.controller import Controller
 from mooring.runtime.decision import Apply, Decision
+from mooring.runtime.dispatcher.store import Store
 from mooring.runtime.drivers.simulation import Simulation
-from mooring.runtime.reads import named
+from mooring.runtime.reads import named, single
 from mooring.runtime.view import View
 from mooring.testing.simulations import checked_simulation
+from mooring.testing.views import NOON, identified
 from mooring.workloads.kinds import CONFIG_MAP
-from mooring.workloads.stand_in import STAND_IN, stand_in
+from mooring.workloads.stand_in import NAMED_LEASE, STAND_IN, stand_in
 
 SOURCE, COPY = Key("shop", "source"), Key("shop", "copy")
 ORDERS = named(CONFIG_MAP)
@@ -125,3 +128,74 @@ def test_an_old_claim_of_its_own_is_made_again(shop: Shop) -> None:
     shop.run()
     assert shop.copy == {"a": "2"}
     assert shop.lease["renewTime"] > before["renewTime"]
+
+
+def test_its_claims_say_since_when_and_how_often_the_lease_changed_hands(shop: Shop) -> None:
+    shop.hold("pod-1", 5)
+    shop.put("ConfigMap", "source", data={"a": "1"})
+    shop.run(6)
+    first = shop.lease
+    assert first == {
+        "holderIdentity": STAND_IN,
+        "leaseDurationSeconds": 3,
+        "acquireTime": first["renewTime"],
+        "renewTime": first["renewTime"],
+        "leaseTransitions": 1,
+    }
+    shop.run(10)
+    shop.put("ConfigMap", "source", data={"a": "2"})
+    shop.run()
+    assert shop.copy == {"a": "2"}
+    assert shop.lease == {**first, "renewTime": shop.lease["renewTime"]}
+    assert shop.lease["renewTime"] > first["renewTime"]
+
+
+TICK = timedelta(microseconds=1)
+
+
+@pytest.mark.parametrize(
+    ("holder", "seconds", "age", "acts"),
+    [
+        ("pod-1", 15, timedelta(seconds=15) - TICK, "waits"),
+        ("pod-1", 15, timedelta(seconds=15), "claims"),
+        ("pod-1", None, timedelta(), "claims"),
+        ("pod-1", 15, None, "claims"),
+        (None, 15, timedelta(), "claims"),
+        ("", 15, timedelta(), "claims"),
+        (STAND_IN, 3, timedelta(seconds=2) - TICK, "acts"),
+        (STAND_IN, 3, timedelta(seconds=2), "claims"),
+        (STAND_IN, 3, None, "claims"),
+        (None, None, None, "claims"),
+    ],
+)
+def test_a_lease_of_any_age_says_what_a_stand_in_may_do(
+    holder: str | None, seconds: int | None, age: timedelta | None, acts: str
+) -> None:
+    spec: Object = {
+        "holderIdentity": holder,
+        "leaseDurationSeconds": seconds,
+        "renewTime": None if age is None else (NOON - age).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+    }
+    lease = {
+        "apiVersion": "coordination.k8s.io/v1",
+        "kind": "Lease",
+        "metadata": {"name": LEASE.name, "namespace": LEASE.namespace},
+        "spec": {name: value for name, value in spec.items() if value is not None},
+    }
+    source = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "source", "namespace": "shop"}}
+    stores: dict[Kind[Any], Store[Any]] = {}
+    for kind, key, objects in (
+        (NAMED_LEASE, LEASE, [lease]),
+        (ORDERS, SOURCE, [source | {"data": {"a": "1"}}]),
+        (ORDERS, COPY, []),
+    ):
+        stores[single(kind, key)] = store = Store(single(kind, key), ())
+        store.resync((), 0)
+        for each in objects:
+            store.put(identified(each, 1))
+    view = View(stores, {}, (NAMED_LEASE, ORDERS), NOON, "remembered")
+    decision = stand_in(replace(COPIER, memory=str), LEASE).reconcile(COPY, view, NOON)
+    found = "acts" if decision.children else "claims" if decision.intent else "waits"
+    assert found == acts
+    assert decision.memory == ("remembered" if acts == "claims" else None)
+    assert view.timers == ({NOON + TICK} if acts == "waits" else set())

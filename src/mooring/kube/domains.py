@@ -43,8 +43,9 @@ def check_full_domain(errors: Errors, value: str, path: str, parts: int = 2) -> 
     elif value.count(".") < parts - 1:
         count = {2: "two", 3: "three"}[parts]
         errors.append(invalid(path, value, f"should be a domain with at least {count} segments separated by dots"))
-    elif wrong := next((part for part in value.split(".") if is_dns1123_label(part)), ""):
-        errors.append(invalid(path, wrong, ",".join(is_dns1123_label(wrong))))
+    else:
+        # A part of a subdomain can only be too long.
+        errors += [invalid(path, part, text) for part in value.split(".") for text in is_dns1123_label(part)][:1]
 
 
 def is_wildcard_domain(value: str) -> list[str]:

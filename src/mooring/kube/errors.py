@@ -220,12 +220,12 @@ def _quote_char(char: str) -> str:
     if char.isprintable():
         return char
     code = ord(char)
-    if code < 0x20 or code == 0x7F:
+    if code < 0x80:
         return f"\\x{code:02x}"
     if 0xD800 <= code < 0xE000:
         # Go cannot hold a lone surrogate; decoding has replaced it by this character.
         return "�"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return f"\\U{code:08x}" if code > 0xFFFF else f"\\u{code:04x}"
 
 
 # The sets C0 and C1. Other characters that cannot be printed stay, as they do in the real server's messages.

@@ -6,6 +6,7 @@ from typing import Final
 
 __all__ = ["image_tag"]
 
+_HUB: Final = "docker.io"
 _HOST_PART: Final = "(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])"
 _HOST: Final = rf"(?:{_HOST_PART}(?:\.{_HOST_PART})*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?"
 _PATH_PART: Final = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
@@ -25,8 +26,6 @@ def image_tag(image: str) -> str:
     if _identifier(image):
         return ""
     domain, rest = _split_domain(image)
-    if (remote := rest.partition(":")[0]) != remote.lower():
-        return ""
     found = _reference(f"{domain}/{rest}")
     if found is None:
         return ""
@@ -40,12 +39,8 @@ def image_tag(image: str) -> str:
 def _split_domain(image: str) -> tuple[str, str]:
     """The registry and the rest; a first part without dot, colon or capitals is no registry."""
     first, slash, rest = image.partition("/")
-    if not slash:
-        return "docker.io", f"library/{image}"
-    if first == "index.docker.io":
-        first = "docker.io"
-    elif first != "localhost" and not any(char in ".:" for char in first) and first.lower() == first:
-        first, rest = "docker.io", image
-    if first == "docker.io" and "/" not in rest:
+    if not slash or not (first == "localhost" or "." in first or ":" in first or first != first.lower()):
+        first, rest = _HUB, image
+    if first in (_HUB, "index.docker.io") and "/" not in rest:
         rest = f"library/{rest}"
     return first, rest

@@ -61,8 +61,8 @@ class Histogram(Metric):
     def lines(self) -> Iterable[str]:
         for values, counts in sorted(self._counts.items()):
             total = 0
-            for bound, count in zip((*map(str, self._bounds), "+Inf"), counts, strict=True):
-                total += count
+            for number, bound in enumerate((*map(str, self._bounds), "+Inf")):
+                total += counts[number]
                 yield f"{self.name}_bucket{_braces((*self._labels, 'le'), (*values, bound))} {total}"
             yield f"{self.name}_sum{_braces(self._labels, values)} {self._sums[values]:g}"
             yield f"{self.name}_count{_braces(self._labels, values)} {total}"

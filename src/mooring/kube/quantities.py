@@ -33,8 +33,10 @@ _BINARY_SUFFIX: Final = {0: "", **{exponent // 10: suffix for suffix, exponent i
 # Scales that the API multiplies in one step, without looking at the overflow.
 _SINGLE_STEP: Final = frozenset({0, 1, 2, 3, 6, 9})
 
-# Beyond this many digits a number is refused instead of computed: "1e999999999" must not take the machine with it.
-_MAX_EXPONENT: Final = 10_000
+# Beyond this many digits a number is refused instead of computed: "1e999999999" must not take the machine with it, and
+# Python writes no more than 4,300 of them.
+_MAX_DIGITS: Final = 4_000
+_TOO_LARGE: Final = 10**_MAX_DIGITS
 
 
 class Quantity:
@@ -164,7 +166,7 @@ class Quantity:
             # Exponents may be astronomic, so magnitudes are compared before anything is scaled.
             gap = (len(str(abs(left))) + self.exponent) - (len(str(abs(right))) + other.exponent)
             if gap:
-                return (1 if gap > 0 else -1) * (1 if left > 0 else -1)
+                return gap * left
             low = min(self.exponent, other.exponent)
             left *= _pow10(self.exponent - low)
             right *= _pow10(other.exponent - low)
@@ -200,9 +202,11 @@ class Quantity:
 
     def __add__(self, other: "Quantity") -> "Quantity":
         low = min(self.exponent, other.exponent)
-        if max(self.exponent, other.exponent) - low > _MAX_EXPONENT:
+        far = max(self.exponent, other.exponent) - low >= _MAX_DIGITS
+        shifts = (0, 0) if far else (self.exponent - low, other.exponent - low)
+        total = self.mantissa * _pow10(shifts[0]) + other.mantissa * _pow10(shifts[1])
+        if far or abs(total) >= _TOO_LARGE:
             raise QuantityError(f"{self} and {other} are too far apart to be added.")
-        total = self.mantissa * _pow10(self.exponent - low) + other.mantissa * _pow10(other.exponent - low)
         # A zero has no style of its own.
         style = self.style if self.mantissa else other.style
         return Quantity(total, low, style, big=self.big or other.big)
@@ -296,7 +300,7 @@ def _parse(text: str) -> Quantity:
         style = "DecimalExponent"
     exponent -= len(fraction)
     shifted = digits + fraction
-    number = int(shifted)
+    number = _number(shifted)
     signed = -number if negative else number
     if len(shifted) <= 18 and exponent >= _NANO:
         # The API keeps a spelling that looks canonical to it, even "+1" or "1.001".
@@ -308,7 +312,7 @@ def _parse(text: str) -> Quantity:
 
 
 def _parse_binary(text: str, negative: bool, digits: str, fraction: str, power: int) -> Quantity:
-    number = int(digits + fraction)
+    number = _number(digits + fraction)
     signed = -number if negative else number
     # The estimate of digits by which the API chooses its representation.
     if not fraction and 15 - len(digits) - power * 3 // 10 - 1 >= 0 and number << power <= _INT64_MAX:
@@ -316,6 +320,12 @@ def _parse_binary(text: str, negative: bool, digits: str, fraction: str, power: 
     if number == 0:
         return _zero(text[:-2], "BinarySI")
     return _parse_big(signed << power, -len(fraction), "BinarySI")
+
+
+def _number(digits: str) -> int:
+    if len(digits) > _MAX_DIGITS:
+        raise QuantityError(_BAD_NUMBER)
+    return int(digits)
 
 
 def _zero(digits: str, style: Style) -> Quantity:
@@ -327,7 +337,7 @@ def _zero(digits: str, style: Style) -> Quantity:
 def _parse_big(signed: int, exponent: int, style: Style) -> Quantity:
     """Round away from zero to billionths, and cap what was written with a binary suffix."""
     number = abs(signed)
-    if exponent > _MAX_EXPONENT:
+    if exponent > _MAX_DIGITS:
         raise QuantityError(_BAD_NUMBER)
     shift = exponent - _NANO
     if shift >= 0:
@@ -336,6 +346,8 @@ def _parse_big(signed: int, exponent: int, style: Style) -> Quantity:
         nanos = 1
     else:
         nanos = -(-number // _pow10(-shift))
+    if nanos >= _TOO_LARGE:
+        raise QuantityError(_BAD_NUMBER)
     exponent = _NANO
     if style == "BinarySI":
         if nanos > _INT64_MAX * 10**9:

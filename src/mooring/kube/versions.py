@@ -58,7 +58,7 @@ def parse_version(text: str) -> Semver:
         raise VersionError("No Major.Minor.Patch elements found")
     patch, _, build = parts[2].partition("+")
     patch, dash, prerelease = patch.partition("-")
-    numbers = [_number(name, part) for name, part in zip(("Major", "Minor", "Patch"), (*parts[:2], patch), strict=True)]
+    numbers = _number("Major", parts[0]), _number("Minor", parts[1]), _number("Patch", patch)
     identifiers = tuple(map(_identifier, prerelease.split("."))) if dash else ()
     if "+" in parts[2]:
         for part in build.split("."):
@@ -66,7 +66,7 @@ def parse_version(text: str) -> Semver:
                 raise VersionError("Build meta data is empty")
             if not _IDENTIFIER.fullmatch(part):
                 raise VersionError(f"Invalid character(s) found in build meta data {go_quote(part)}")
-    return Semver(numbers[0], numbers[1], numbers[2], identifiers)
+    return Semver(*numbers, identifiers)
 
 
 def normalised_version(text: str) -> Semver:

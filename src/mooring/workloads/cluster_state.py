@@ -225,17 +225,9 @@ class ClusterState:
         if new is None:
             self._cluster.default_selectors.remove_owner(kind, *key)
             return
-        if old is not None and old.spec.selector == new.spec.selector:
-            return
         # Only the selector counts, and only for scores: it never keeps a pod waiting.
-        selectors, meta = self._cluster.default_selectors, core.ObjectMeta(name=key.name, namespace=key.namespace)
-        if kind == "ReplicationController":
-            spec = core.ReplicationControllerSpec(selector=new.spec.selector)
-            selectors.set_owner(kind, core.ReplicationController(metadata=meta, spec=spec))
-            return
-        view = apps.ReplicaSet if kind == "ReplicaSet" else apps.StatefulSet
-        selector = msgspec.convert(new.spec.selector, core.LabelSelector | None)
-        selectors.set_owner(kind, view(metadata=meta, spec=apps.SelectorSpec(selector)))
+        if old is None or old.spec.selector != new.spec.selector:
+            self._cluster.default_selectors.set_owner(kind, _selecting(kind, key, new))
 
     def change_service(self, key: Key, new: Service | None) -> None:
         if new is None:
@@ -262,6 +254,15 @@ class ClusterState:
             self._cluster.remove_budget(str(key))
         else:
             self._cluster.set_budget(cast(policy.PodDisruptionBudget, new))
+
+
+def _selecting(kind: str, key: Key, owner: Any) -> apps.ReplicaSet | core.ReplicationController:
+    """What placement reads of an owner; a StatefulSet selects as a ReplicaSet does."""
+    meta = core.ObjectMeta(name=key.name, namespace=key.namespace)
+    if kind == "ReplicationController":
+        return core.ReplicationController(meta, core.ReplicationControllerSpec(selector=owner.spec.selector))
+    selector = msgspec.convert(owner.spec.selector, core.LabelSelector | None)
+    return apps.ReplicaSet(meta, apps.SelectorSpec(selector))
 
 
 def _is_pending(pod: Pod) -> bool:

@@ -117,8 +117,6 @@ def surplus(
     if limit is None:
         return ()
     history = list(revisions)
-    if len(history) <= limit:
-        return ()
     unused = [revision for revision in history if not is_used(revision)]
     excess = len(history if used_count else unused) - limit
     return tuple(Delete(read_as, key_of(old)) for old in unused[: max(0, excess)])

@@ -6,7 +6,7 @@ attribute here, and nothing is looked up by name while walking. Schemas are shar
 (a JSON schema does), so they compare by identity.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, Final, Literal
@@ -115,15 +115,8 @@ class Schema:
         values = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
         return Schema(**(values | changes))
 
-    def _shown(self) -> Iterator[str]:
-        yield self.name or self.type or "anything"
-        if self.items is not None:
-            yield f"items={self.items.name or self.items.type}"
-        if self.properties:
-            yield f"properties={', '.join(self.properties)}"
-
     def __repr__(self) -> str:
-        return f"Schema({' '.join(self._shown())})"
+        return f"Schema({self.name or self.type or 'anything'})"
 
 
 _CLASSES: Final[Mapping[str, PlainClass]] = {"string": str, "boolean": bool, "integer": int}

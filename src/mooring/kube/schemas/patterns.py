@@ -105,7 +105,7 @@ def _refused_by_go_alone(text: str) -> tuple[int, ValueError] | None:
         if depth >= _DEEPEST:
             return start, _complaint("expression nests too deeply", text)
         if piece["escape"]:
-            return start, _complaint("invalid escape sequence", piece[0])
+            return start, _complaint("invalid escape sequence", piece["escape"])
         if piece["name"]:
             end = text.find(">", start)
             if end < 0:
@@ -116,7 +116,7 @@ def _refused_by_go_alone(text: str) -> tuple[int, ValueError] | None:
             low, high = piece["low"], piece["high"] or piece["low"]
             # Compared by their digits first: Python refuses to read numbers of thousands of them.
             if max(len(low), len(high)) > 4 or not int(low) <= int(high) <= _MAX_REPEATS:
-                return start, _complaint("invalid repeat count", piece[0])
+                return start, _complaint("invalid repeat count", piece["counts"])
     return None
 
 

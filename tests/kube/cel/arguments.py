@@ -1,0 +1,191 @@
+"""Arguments of functions and whole expressions, from which tests draw."""
+
+from __future__ import annotations
+
+from typing import Final
+
+ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
+    "string": (
+        *(
+            "'abc'",
+            "''",
+            "'a,b,c'",
+            "self.s",
+            "self.e",
+            "'é👑x'",
+            "'%s %d'",
+            "'1'",
+            "'-12'",
+            "'1.5'",
+            "'true'",
+            "'A b'",
+        ),
+        *(
+            "'1h30m'",
+            "'2024-05-06T07:08:09Z'",
+            "'100m'",
+            "'1.2.3'",
+            "'192.168.0.1'",
+            "'::1'",
+            "'10.0.0.0/8'",
+            "'fe80::/10'",
+        ),
+        *(
+            "'https://u@h.com:80/p?q=1#f'",
+            "'dns1123Label'",
+            "'[a-z]+'",
+            "'America/New_York'",
+            "'02:00'",
+            "'-x-'",
+            "'('",
+        ),
+    ),
+    "int": ("0", "1", "-1", "2", "3", "7", "60", "9223372036854775807", "-9223372036854775808", "self.i", "self.n.a"),
+    "uint": ("0u", "1u", "7u", "18446744073709551615u"),
+    "double": ("0.0", "-1.5", "2.5", "1e300", "self.f", "1e-7", "9223372036854775807.0", "0.1"),
+    "bool": ("true", "false", "self.b", "1 / 0 == 1"),
+    "bytes": ("b'abc'", "b''", "self.y", "b'\\xff'"),
+    "null": ("null",),
+    "duration": ("duration('1h30m1.5s')", "duration('-1ms')", "self.d", "duration('0s')"),
+    "timestamp": ("timestamp('2024-02-29T23:59:59.123Z')", "self.t", "timestamp('0001-01-01T00:00:00Z')", "self.day"),
+    "list": (
+        "[3, 1, 2]",
+        "[]",
+        "['b', 'a', 'b']",
+        "self.ld",
+        "self.ls",
+        "[1.5, 0.5]",
+        "[[1, 2], [3]]",
+        "[true, false]",
+    ),
+    "map": ("{'a': 1}", "{}", "self.m", "self.ms", "self.n", "{1: 'x', 2: 'y'}"),
+    "type": ("int", "type('')", "string"),
+    "optional": ("optional.of(1)", "optional.none()", "self.?s", "self.?n.?a", "optional.of('abc')"),
+    "kubernetes.Quantity": (
+        "quantity('1.5Gi')",
+        "quantity('-100m')",
+        "quantity('0')",
+        "quantity('9223372036854775808')",
+    ),
+    "kubernetes.Semver": ("semver('1.2.3')", "semver('1.0.0-rc.1+b')", "semver('10.20.30')"),
+    "kubernetes.URL": ("url('https://u@h.com:80/p/q?a=1&b=2&a=3#f')", "url('/only/path')", "url('http://[::1]:8080/')"),
+    "net.IP": (
+        "ip('192.168.0.1')",
+        "ip('::1')",
+        "ip('ff02::1')",
+        "ip('127.0.0.1')",
+        "ip('224.0.0.5')",
+        "ip('fe80::1')",
+    ),
+    "net.CIDR": ("cidr('192.168.0.0/16')", "cidr('fe80::/10')", "cidr('10.1.2.3/8')", "cidr('::/0')"),
+    "kubernetes.NamedFormat": (
+        "format.dns1123Label()",
+        "format.uuid().value()",
+        "format.date()",
+        "format.qualifiedName()",
+    ),
+}
+OPERATORS: Final = ("+", "-", "*", "/", "%", "<", "<=", ">", ">=", "==", "!=", "in", "&&", "||")
+OTHERS: Final = (
+    *(
+        "self.?i.orValue(2)",
+        "has(self.i)",
+        "has(self.n.a) && self.n.a > 0",
+        "self.m['a']",
+        "self.ld[0]",
+        "self.ms[?'x']",
+    ),
+    *("self.ld.all(x, x > 0)", "self.ld.exists(x, x == 1)", "self.ld.exists_one(x, x > 2)", "self.ld.map(x, x * 2)"),
+    *("self.ld.filter(x, x > 1)", "self.ld.map(x, x > 1, x)", "self.ls.sortBy(x, size(x))", "self.ld.all(i, x, i < x)"),
+    *("self.ls.transformList(i, x, x + string(i))", "self.m.transformMap(k, v, v + 1)", "self.m.all(k, v, v > 0)"),
+    *("self.m.transformMapEntry(k, v, {v: k})", "self.m.transformMap(k, v, k != 'a', v)", "self.m.exists(k, k == 'b')"),
+    *("self.lm.map(x, x.k)", "self.lm.exists(x, x.k == 'one' && x.v == 1)", "[1, ?self.?i, ?optional.none()]"),
+    *(
+        "{'a': 1, ?'b': self.?i}",
+        "self.b ? self.i : 7",
+        "self.ld == self.lset",
+        "self.lset + self.lset",
+        "self.ld + self.ld",
+    ),
+    *("self.lsset == ['p', 'q']", "self.lm + self.lm", "self.ios == 7 ? 'whole' : 'part'", "self.emb.metadata.name"),
+    *(
+        "self.nn == null",
+        "self.__dash__x == 'dash'",
+        "self.ls.map(x, x + x)[0].size()",
+        "self.ls.exists(x, self.ld.all(y, y > 0))",
+    ),
+    *("'a' in self.m && 'x' in self.ms", "self.ld.map(a, self.ls.map(b, b + string(a)))", "!self.b || self.i / 0 == 1"),
+    *(
+        "size(self.ls) + size(self.ms) + size(self.s) + size(self.y)",
+        "self.s.split('').join('-')",
+        "dyn(self.i) == 3.0",
+    ),
+    *(
+        "'%s %d %b %x %X %o %e %.2f'.format([self.s, self.i, 5, 255, 'az', 8, 1.5, 2.0])",
+        "'%d'.format(['x'])",
+        "'%x'.format([1.5])",
+    ),
+    *(
+        "'%o'.format(['x'])",
+        "'%b'.format([true])",
+        "'%z'.format([1])",
+        "'%s'.format([])",
+        "'%.3e'.format([12345.678])",
+        "'100%%'.format([])",
+    ),
+    *(
+        "'%s'.format([[1, 'a', null, {'k': 1.0}, b'x', type(1), duration('1s')]])",
+        "'%f'.format(['NaN'])",
+        "'%.200f'.format([1.0])",
+    ),
+)
+RIGHTS: Final = (
+    *("authorizer.path('/healthz').check('get').allowed()", "authorizer.path(' ').check('get').allowed()"),
+    *(
+        "authorizer.group('').resource('pods').check('get').reason()",
+        "authorizer.group('apps').resource('').check('x').reason()",
+    ),
+    "authorizer.group('apps').resource('sets').subresource('scale').namespace('ns').name('n').check('update').error()",
+    "authorizer.group('a').resource('b').fieldSelector('a=b').labelSelector('c in (d,e)').check('list').errored()",
+    "authorizer.group('').resource('pods').fieldSelector('').labelSelector('').check('list').allowed()",
+    "authorizer.serviceAccount('default', 'bot').group('').resource('pods').check('delete').allowed()",
+    *(
+        "authorizer.serviceAccount('Bad', 'bot').path('/').check('get').allowed()",
+        "authorizer.serviceAccount('a', 'B').path('/').check('get').allowed()",
+    ),
+    *(
+        "authorizer.serviceAccount('a.b', 'bot').path('/').check('get').allowed()",
+        "authorizer.requestResource.check('create').allowed()",
+    ),
+    *(
+        "authorizer.path('/a').check('get').allowed() && authorizer.path('/b').check('get').allowed()",
+        "authorizer.path('/').check('').errored()",
+    ),
+    *("['a', 'b', 'c'].all(each, authorizer.path('/' + each).check('get').allowed())",),
+    *(
+        "request.dryRun && request.kind.kind == 'Pod'",
+        "request.userInfo.groups.exists(g, g == 'x')",
+        "request.nothing == ''",
+    ),
+    *(
+        "request.resource.resource + request.requestKind.group + request.requestSubResource",
+        "namespaceObject.metadata.UID == ''",
+    ),
+    *(
+        "namespaceObject.spec.finalizers.size() > 0",
+        "namespaceObject.status.conditions[0].lastTransitionTime",
+        "params.x",
+    ),
+    *(
+        "namespaceObject.metadata.generation + 1",
+        "namespaceObject.metadata.labels['a'] + 'b'",
+        "object.spec.x == oldObject.spec.x",
+    ),
+    *(
+        "request.userInfo.extra['a'][0]",
+        "request.options.x",
+        "request.operation in ['CREATE', 'UPDATE']",
+        "variables.x",
+    ),
+    *("namespaceObject.metadata.creationTimestamp > timestamp('2024-01-01T00:00:00Z')", "namespaceObject.status.phase"),
+)
