@@ -32,7 +32,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, api_only(REAL, Path(folder)) as home:
         api = home.api()
         lists = {kind: api.get(path).body["items"] for kind, path in KINDS.items()}
-    objects = [settled({**obj, "apiVersion": kind[0], "kind": kind[1]}) for kind, items in lists.items() for obj in items]
+    objects = [
+        settled({**obj, "apiVersion": kind[0], "kind": kind[1]}) for kind, items in lists.items() for obj in items
+    ]
     text = yaml.safe_dump_all(objects, sort_keys=True, width=110)
     FILE.write_text(f"# What kube-apiserver begins with; recorded by first_objects.py.\n{text}", encoding="utf-8")
 

@@ -67,6 +67,7 @@ class Strategy:
     validate_status of a new status against the old one, the objects given whole
     validate_sections of what is written through other sub-resources, by their names
     warn            the warnings for the author of such an object
+    warn_status     the warnings for the author of such a status
     intent          what of an object its generation counts changes of; None where the kind has no generation
     name_texts      what is wrong with a name, or with a prefix of one
     unconditional   whether an update may leave resourceVersion out
@@ -89,6 +90,7 @@ class Strategy:
     validate_status: Callable[[Object, Object], list[FieldError]] = _no_update_errors
     validate_sections: Mapping[str, Callable[[Object, Object], list[FieldError]]] = field(default_factory=dict)
     warn: Callable[[Object], list[str]] = _no_warnings
+    warn_status: Callable[[Object], list[str]] = _no_warnings
     intent: Callable[[Object], Any] | None = None
     name_texts: Callable[[str, bool], list[str]] = _name_texts
     unconditional: bool = True

@@ -46,6 +46,7 @@ REFERENCE = re.compile(r"\$\{([^}]+)\}")
 # Addresses and ports that a Service is given.
 CHANCE = re.compile(r"10\.(?:0\.0|96\.\d+)\.\d+|(?<=:)3[0-2]\d{3}\b")
 GIVEN_PORT = re.compile(r"(?<=Duplicate value: )3[0-2]\d{3}\b|(?<=127\.0\.0\.1:)\d+")
+GIVEN_ADDRESS = re.compile(r'(?<=Invalid value: ")10\.(?:0\.0|96\.\d+)\.\d+(?=")')
 GENERATED = re.compile(r"\bg-[bcdfghjklmnpqrstvwxz2456789]{5}\b")
 # Objects are as old as the requests before this one took.
 YOUNG = re.compile(r"[1-8]?\d(?:\.\d+)?m?s|<invalid>")
@@ -60,7 +61,8 @@ class Exact(Normal):
         return super()._mapping({key: value[key] for key in sorted(value)}, managed)
 
     def _text(self, key: str, value: str) -> str:
-        return GENERATED.sub("g-<random>", GIVEN_PORT.sub("<port>", super()._text(key, value)))
+        shown = GIVEN_ADDRESS.sub("<ip>", GIVEN_PORT.sub("<port>", super()._text(key, value)))
+        return GENERATED.sub("g-<random>", shown)
 
     def _cell(self, cell: Any) -> Any:
         if not isinstance(cell, str):

@@ -1,8 +1,9 @@
 """What the API accepts and still warns about, because it is out of date or does not do what it seems to."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
+from mooring.api.core.addresses import cidr_warnings, ip_warnings
 from mooring.kube.errors import go_quote
 from mooring.kube.objects import Object
 from mooring.kube.quantities import parse_quantity
@@ -10,13 +11,20 @@ from mooring.kube.quantities import parse_quantity
 __all__ = [
     "DEPRECATED",
     "account_warnings",
+    "balancer_warnings",
     "claim_warnings",
+    "endpoints_warnings",
+    "network_policy_warnings",
+    "node_warnings",
+    "pod_status_warnings",
     "pod_warnings",
     "service_warnings",
     "slice_warnings",
     "template_warnings",
 ]
 
+# Takes a value and its path.
+Warn = Callable[[str, str], Iterator[str]]
 
 # Said about every request for such a kind, by the name of its store.
 DEPRECATED: Final = {"endpoints": "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"}
@@ -29,6 +37,7 @@ _OLD_LABELS: Final = {
     "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
 }
 _APP_ARMOR: Final = "container.apparmor.security.beta.kubernetes.io/"
+_HINTS: Final = "service.kubernetes.io/topology-aware-hints"
 _MOUNTABLE: Final = "kubernetes.io/enforce-mountable-secrets"
 # By their fields: under which name they are told, and what became of them.
 _OLD_VOLUMES: Final = {
@@ -46,8 +55,9 @@ _SINCE: Final = {"beta.kubernetes.io/arch": "v1.14", "beta.kubernetes.io/os": "v
 
 
 def service_warnings(obj: Object) -> list[str]:
-    spec = obj["spec"]
-    found = []
+    spec, found = obj["spec"], []
+    if _HINTS in obj["metadata"].get("annotations", {}):
+        found.append(f"annotation {_HINTS} is deprecated, please use service.kubernetes.io/topology-mode instead")
     if spec.get("clusterIP") == "None":
         asked = (
             ("loadBalancerIP", spec.get("loadBalancerIP")),
@@ -55,9 +65,67 @@ def service_warnings(obj: Object) -> list[str]:
             ("SessionAffinity", spec.get("sessionAffinity") != "None"),
         )
         found += [f"spec.{name} is ignored for headless services" for name, given in asked if given]
+    found += _of_addresses(spec, ("clusterIPs", "externalIPs"), "spec", ip_warnings)
+    found += ip_warnings(spec.get("loadBalancerIP", ""), "spec.loadBalancerIP")
+    found += _of_addresses(spec, ("loadBalancerSourceRanges",), "spec", cidr_warnings)
+    if spec["type"] == "ExternalName":
+        if spec.get("externalIPs"):
+            found.append('spec.externalIPs is ignored when spec.type is "ExternalName"')
+    elif spec.get("externalName"):
+        found.append('spec.externalName is ignored when spec.type is not "ExternalName"')
     if spec.get("trafficDistribution") == "PreferClose":
         found.append('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"')
     return found
+
+
+def balancer_warnings(obj: Object) -> list[str]:
+    """Of the status of a Service or an Ingress."""
+    ingress = obj["status"]["loadBalancer"].get("ingress", ())
+    path = "status.loadBalancer.ingress"
+    return [text for index, each in enumerate(ingress) for text in ip_warnings(each.get("ip", ""), f"{path}[{index}]")]
+
+
+def node_warnings(obj: Object) -> list[str]:
+    spec, found = obj["spec"], []
+    if spec.get("externalID"):
+        found.append("spec.externalID: this field is deprecated, and is unused by Kubernetes")
+    return [*found, *_of_addresses(spec, ("podCIDRs",), "spec", cidr_warnings)]
+
+
+def network_policy_warnings(obj: Object) -> list[str]:
+    found: list[str] = []
+    for name, side in (("ingress", "from"), ("egress", "to")):
+        for index, rule in enumerate(obj["spec"].get(name, ())):
+            for position, peer in enumerate(rule.get(side, ())):
+                block, path = peer.get("ipBlock", {}), f"spec.{name}[{index}].{side}[{position}].ipBlock"
+                found += cidr_warnings(block.get("cidr", ""), f"{path}.cidr")
+                found += _of_addresses(block, ("except",), path, cidr_warnings)
+    return found
+
+
+def endpoints_warnings(obj: Object) -> list[str]:
+    return [
+        text
+        for index, subset in enumerate(obj.get("subsets", ()))
+        for name in ("addresses", "notReadyAddresses")
+        for position, each in enumerate(subset.get(name, ()))
+        for text in ip_warnings(each["ip"], f"subsets[{index}].{name}[{position}].ip")
+    ]
+
+
+def pod_status_warnings(obj: Object) -> list[str]:
+    return [
+        text
+        for name in ("podIPs", "hostIPs")
+        for index, each in enumerate(obj["status"].get(name, ()))
+        for text in ip_warnings(each.get("ip", ""), f"status.{name}[{index}].ip")
+    ]
+
+
+def _of_addresses(spec: Object, names: tuple[str, ...], path: str, warn: Warn) -> Iterator[str]:
+    for name in names:
+        for index, text in enumerate(spec.get(name, ())):
+            yield from warn(text, f"{path}.{name}[{index}]")
 
 
 def claim_warnings(obj: Object) -> list[str]:
@@ -72,7 +140,14 @@ def account_warnings(obj: Object) -> list[str]:
 
 
 def slice_warnings(obj: Object) -> list[str]:
-    return ["spec.addressType: FQDN endpoints are deprecated"] if obj["addressType"] == "FQDN" else []
+    if obj["addressType"] == "FQDN":
+        return ["spec.addressType: FQDN endpoints are deprecated"]
+    endpoints = enumerate(obj["endpoints"] or ())
+    return [
+        text
+        for index, each in endpoints
+        for text in _of_addresses(each, ("addresses",), f"endpoints[{index}]", ip_warnings)
+    ]
 
 
 def pod_warnings(obj: Object) -> list[str]:
@@ -146,6 +221,9 @@ def _of_spec(spec: Object, path: str) -> Iterator[str]:
     for name in ("initContainers", "containers"):
         for index, container in enumerate(spec.get(name) or ()):
             yield from _of_container(container, f"{path}.{name}[{index}]")
+    yield from _of_addresses(spec.get("dnsConfig", {}), ("nameservers",), f"{path}.dnsConfig", ip_warnings)
+    for index, alias in enumerate(spec.get("hostAliases", ())):
+        yield from ip_warnings(alias["ip"], f"{path}.hostAliases[{index}].ip")
 
 
 def _of_container(container: Object, path: str) -> Iterator[str]:

@@ -75,6 +75,8 @@ ADMINISTRATION: Final[Mapping[str, Strategy]] = {
         default=networking.default_network_policy,
         validate=networking.validate_network_policy,
         validate_update=networking.validate_network_policy_update,
+        warn=warnings.network_policy_warnings,
+        warns_again=True,
         update_is_whole=True,
         intent=spec_of,
     ),
@@ -86,7 +88,10 @@ ADMINISTRATION: Final[Mapping[str, Strategy]] = {
         intent=spec_of,
     ),
     "ingresses.networking.k8s.io": Strategy(
-        validate=networking.validate_ingress, validate_status=networking.validate_ingress_status, intent=spec_of
+        validate=networking.validate_ingress,
+        validate_status=networking.validate_ingress_status,
+        warn_status=warnings.balancer_warnings,
+        intent=spec_of,
     ),
     "servicecidrs.networking.k8s.io": Strategy(
         validate=service_addresses.validate_range,
@@ -162,6 +167,7 @@ ADMINISTRATION: Final[Mapping[str, Strategy]] = {
         prepare_update=endpoints.prepare_slice_update,
         validate=endpoints.validate_slice,
         warn=warnings.slice_warnings,
+        warns_again=True,
         validate_update=endpoints.validate_slice_update,
         intent=_slice_intent,
     ),

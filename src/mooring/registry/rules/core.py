@@ -61,6 +61,7 @@ CORE: Final[Mapping[str, Strategy]] = {
         prepare_status=_prepare_pod_status,
         validate=validate_pod_once,
         warn=warnings.pod_warnings,
+        warn_status=warnings.pod_status_warnings,
         validate_update=_validate_changed_pod,
         validate_status=validation_status.validate_pod_status_update,
         validate_sections=_POD_SECTIONS,
@@ -73,6 +74,8 @@ CORE: Final[Mapping[str, Strategy]] = {
         default_status=nodes.default_node_status,
         prepare=nodes.prepare_node,
         prepare_update=nodes.prepare_node_update,
+        warn=warnings.node_warnings,
+        warns_again=True,
         validate=nodes.validate_whole_node,
         validate_update=nodes.validate_node_update,
         validate_status=nodes.validate_node_status,
@@ -106,6 +109,7 @@ CORE: Final[Mapping[str, Strategy]] = {
         default_status=services.default_service_status,
         validate=services.validate_service,
         warn=warnings.service_warnings,
+        warn_status=warnings.balancer_warnings,
         warns_again=True,
         validate_update=services.validate_service_update,
         validate_status=services.validate_service_status,
@@ -132,7 +136,11 @@ CORE: Final[Mapping[str, Strategy]] = {
         validate_update=volumes.validate_volume_update,
     ),
     "endpoints": Strategy(
-        default=endpoints.default_endpoints, validate=endpoints.validate_endpoints, create_on_update=True
+        default=endpoints.default_endpoints,
+        validate=endpoints.validate_endpoints,
+        warn=warnings.endpoints_warnings,
+        warns_again=True,
+        create_on_update=True,
     ),
     "limitranges": Strategy(
         default=limits.default_limit_range, validate=limits.validate_limit_range, create_on_update=True
