@@ -126,6 +126,7 @@ class Writer:
 
     def _prepare(self, resource: Resource, strategy: Strategy, made: Object, options: Options) -> None:
         """What only the server sets, and only at creation."""
+        options.warnings += strategy.warn_first(made)
         if strategy.intent is not None:
             made["metadata"] = {**made["metadata"], "generation": 1}
         if resource.has_status and not resource.custom and not strategy.keeps_status:

@@ -13,6 +13,7 @@ from mooring.apiserver.protobuf import decode
 from mooring.kube.objects import Object
 from mooring.kube.status import BadRequestError
 from mooring.registry.admission.stored_only import STORED_ONLY
+from tests.conformance.drawn.answers import refusal
 from tests.conformance.normal import UUID, Normal
 from tests.conformance.playing import value_at
 from tests.conformance.questions.asking import Headers, Reply, Server
@@ -182,7 +183,10 @@ class _Player:
         managed = step.get("managed", False)
         if reply.code >= 300 and (STATUS | {"code": reply.code}).items() <= value.items():
             known = STATUS.keys() | {"code"}
-            shown["refused"] = self._normal.body({key: each for key, each in value.items() if key not in known})
+            told = {key: value[key] for key in value if key not in known}
+            if step.get("loosely"):
+                told = {"for" if key == "causes" else key: each for key, each in refusal(value).items()}
+            shown["refused"] = self._normal.body(told)
         elif "pick" in step:
             # All of it is numbered, however little is kept.
             self._normal.body(value.get("metadata"))

@@ -42,6 +42,15 @@ def read_ip(text: str) -> IPv4Address | IPv6Address | None:
         return None
 
 
+def _has_zeros(text: str) -> bool:
+    """Whether numbers of an address begin with zeros that none may begin with today."""
+    try:
+        ip_address(text)
+    except ValueError:
+        return True
+    return False
+
+
 def is_ip(text: str) -> bool:
     return read_ip(text) is not None
 
@@ -91,7 +100,9 @@ def check_canonical_ip(errors: Errors, text: str, path: str) -> bool:
     if address is None:
         return check_ip(errors, text, path)
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
-    if mapped is not None:
+    if _has_zeros(text):
+        errors.append(invalid(path, text, "must not have leading 0s"))
+    elif mapped is not None:
         errors.append(invalid(path, text, "must not be an IPv4-mapped IPv6 address"))
     elif str(address) != text:
         errors.append(invalid(path, text, f"must be in canonical form ({go_quote(str(address))})"))
@@ -123,7 +134,7 @@ def ip_warnings(text: str, path: str) -> Iterator[str]:
     if address is None or str(address) == text:
         return
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
-    if isinstance(address, IPv6Address) and mapped is None:
+    if isinstance(address, IPv6Address) and mapped is None and not _has_zeros(text):
         yield f"{path}: IPv6 address {go_quote(text)} should be in RFC 5952 canonical format ({go_quote(str(address))})"
     else:
         better = go_quote(str(mapped or address))

@@ -1,9 +1,10 @@
 """What the API accepts and still warns about, because it is out of date or does not do what it seems to."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from mooring.api.core.addresses import cidr_warnings, ip_warnings
+from mooring.api.core.defaults.pods import APP_ARMOR, CONTAINER_LISTS, annotated_profile
 from mooring.kube.errors import go_quote
 from mooring.kube.objects import Object
 from mooring.kube.quantities import parse_quantity
@@ -18,6 +19,7 @@ __all__ = [
     "node_warnings",
     "pod_status_warnings",
     "pod_warnings",
+    "profile_warnings",
     "service_warnings",
     "slice_warnings",
     "template_warnings",
@@ -36,7 +38,7 @@ _OLD_LABELS: Final = {
     "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
     "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
 }
-_APP_ARMOR: Final = "container.apparmor.security.beta.kubernetes.io/"
+_PROFILE_FIELD: Final = 'deprecated since v1.30; use the "appArmorProfile" field instead'
 _HINTS: Final = "service.kubernetes.io/topology-aware-hints"
 _MOUNTABLE: Final = "kubernetes.io/enforce-mountable-secrets"
 # By their fields: under which name they are told, and what became of them.
@@ -132,16 +134,18 @@ def claim_warnings(obj: Object) -> list[str]:
     return list(_fractions(obj["spec"]["resources"], "spec.resources"))
 
 
-def account_warnings(obj: Object) -> list[str]:
-    if _MOUNTABLE not in obj["metadata"].get("annotations", {}):
+def account_warnings(obj: Object, old: Object | None = None) -> list[str]:
+    """Of an account that says so, and did not before."""
+    was = {} if old is None else old["metadata"].get("annotations", {})
+    if _MOUNTABLE in was or _MOUNTABLE not in obj["metadata"].get("annotations", {}):
         return []
     why = "deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets"
     return [f"metadata.annotations[{_MOUNTABLE}]: {why}"]
 
 
-def slice_warnings(obj: Object) -> list[str]:
+def slice_warnings(obj: Object, old: Object | None = None) -> list[str]:
     if obj["addressType"] == "FQDN":
-        return ["spec.addressType: FQDN endpoints are deprecated"]
+        return ["spec.addressType: FQDN endpoints are deprecated"] if old is None else []
     endpoints = enumerate(obj["endpoints"] or ())
     return [
         text
@@ -151,21 +155,34 @@ def slice_warnings(obj: Object) -> list[str]:
 
 
 def pod_warnings(obj: Object) -> list[str]:
-    return [*_of_annotations(obj["metadata"], "metadata"), *_of_spec(obj["spec"], "spec")]
+    return list(_of_spec(obj["spec"], "spec"))
+
+
+def profile_warnings(pod: Object) -> list[str]:
+    """Of a new pod, before profiles in its annotations are taken over to its fields."""
+    annotations, spec = pod["metadata"].get("annotations"), pod["spec"]
+    if not annotations or spec.get("os", {}).get("name") == "windows":
+        return []
+    default = spec["securityContext"].get("appArmorProfile")
+    found = []
+    for name in CONTAINER_LISTS:
+        for container in spec.get(name) or ():
+            key = f"{APP_ARMOR}{container['name']}"
+            if key in annotations and "appArmorProfile" not in container.get("securityContext", {}):
+                profile = annotated_profile(annotations[key])
+                if profile is None or profile != default:
+                    found.append(f"metadata.annotations[{key}]: {_PROFILE_FIELD}")
+    return found
 
 
 def template_warnings(obj: Object) -> list[str]:
     template = obj["spec"].get("template")
     if template is None:
         return []
-    path = "spec.template"
-    return [*_of_annotations(template["metadata"], f"{path}.metadata"), *_of_spec(template["spec"], f"{path}.spec")]
-
-
-def _of_annotations(metadata: Object, path: str) -> Iterator[str]:
-    for key in metadata.get("annotations", {}):
-        if key.startswith(_APP_ARMOR):
-            yield f'{path}.annotations[{key}]: deprecated since v1.30; use the "appArmorProfile" field instead'
+    annotations = template["metadata"].get("annotations", {})
+    old = [key for key in annotations if key.startswith(APP_ARMOR)]
+    profiles = (f"spec.template.metadata.annotations[{key}]: {_PROFILE_FIELD}" for key in old)
+    return list(_of_spec(template["spec"], "spec.template.spec", profiles))
 
 
 def _of_volume(volume: Object, path: str) -> Iterator[str]:
@@ -192,9 +209,10 @@ def _of_affinity(spec: Object, path: str) -> Iterator[str]:
                 yield f"{here}.{soft}[{index}].podAffinityTerm.labelSelector: {why}"
 
 
-def _of_spec(spec: Object, path: str) -> Iterator[str]:
+def _of_spec(spec: Object, path: str, profiles: Iterable[str] = ()) -> Iterator[str]:
     for index, volume in enumerate(spec.get("volumes", ())):
         yield from _of_volume(volume, f"{path}.volumes[{index}]")
+    yield from profiles
     yield from _of_affinity(spec, path)
     yield from _of_ports(spec, path)
     names: set[str] = set()
@@ -238,18 +256,22 @@ def _of_container(container: Object, path: str) -> Iterator[str]:
 
 
 def _of_ports(spec: Object, path: str) -> Iterator[str]:
-    """Of containers that run at the same time."""
-    seen: dict[tuple[object, ...], list[str]] = {}
+    """Of all containers, also those that run one after another."""
+    seen: dict[tuple[object, ...], list[tuple[str, tuple[int, str]]]] = {}
     for name in ("initContainers", "containers"):
         for index, container in enumerate(spec.get(name) or ()):
-            if name == "initContainers" and container.get("restartPolicy") != "Always":
-                continue
             for position, port in enumerate(container.get("ports", ())):
                 here = f"{path}.{name}[{index}].ports[{position}]"
-                key = tuple(port.get(part) for part in ("containerPort", "protocol", "hostPort", "hostIP"))
-                others = seen.setdefault(key, [])
-                yield from (f"{here}: duplicate port definition with {other}" for other in others)
-                others.append(here)
+                host = port.get("hostPort", 0), port.get("hostIP", "")
+                others = seen.setdefault((port["containerPort"], port.get("protocol")), [])
+                for other, their in others:
+                    if host == their:
+                        yield f"{here}: duplicate port definition with {other}"
+                    elif not host[0] or not their[0]:
+                        yield f"{here}: overlapping port definition with {other}"
+                    elif host[0] == their[0] and not (host[1] and their[1]):
+                        yield f"{here}: dangerously ambiguous port definition with {other}"
+                others.append((here, host))
 
 
 def _fractions(resources: Object, path: str) -> Iterator[str]:

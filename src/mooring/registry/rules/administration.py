@@ -19,7 +19,7 @@ from mooring.api.scheduling import priority_classes
 from mooring.api.storage import attachments, csi, storage_classes
 from mooring.kube.objects import Object
 from mooring.registry.rules.names import any_text, path_segment
-from mooring.registry.strategies import Strategy, spec_of
+from mooring.registry.strategies import Strategy, always, spec_of
 
 __all__ = ["ADMINISTRATION"]
 
@@ -76,7 +76,7 @@ ADMINISTRATION: Final[Mapping[str, Strategy]] = {
         validate=networking.validate_network_policy,
         validate_update=networking.validate_network_policy_update,
         warn=warnings.network_policy_warnings,
-        warns_again=True,
+        warn_update=always(warnings.network_policy_warnings),
         update_is_whole=True,
         intent=spec_of,
     ),
@@ -167,7 +167,7 @@ ADMINISTRATION: Final[Mapping[str, Strategy]] = {
         prepare_update=endpoints.prepare_slice_update,
         validate=endpoints.validate_slice,
         warn=warnings.slice_warnings,
-        warns_again=True,
+        warn_update=warnings.slice_warnings,
         validate_update=endpoints.validate_slice_update,
         intent=_slice_intent,
     ),

@@ -45,6 +45,6 @@ DRAWN: Mapping[str, Drawn] = {
     "webhooks": Drawn(webhooks.stories, audited=True, hooked=True),
     "deletions": Drawn(deletions.stories),
     "services": Drawn(services.stories),
-    "podsecurity": Drawn(podsecurity.stories, audited=True),
+    "podsecurity": Drawn(podsecurity.stories),
     "sparse": Drawn(sparse.stories),
 }

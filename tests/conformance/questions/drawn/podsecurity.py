@@ -159,16 +159,21 @@ def levels(number: int) -> list[Step]:
             labels[f"pod-security.kubernetes.io/{mode}-version"] = version if draw.random() < 0.9 else None
         body = {"metadata": {"labels": labels}}
         steps.append({"do": "PATCH /api/v1/namespaces/$NS", "type": "merge", "body": body, "pick": ["metadata/labels"]})
-        for _ in range(9):
+        for turn in range(9):
             obj = pod(draw)
+            # A real server takes a moment to see the labels.
+            later: Step = {"pick": ["kind"]} if turn else {"pick": ["kind"], "wait": 0.3}
             # A template of pods is only warned of.
             if draw.random() < 0.2:
+                # Of several annotations, the first one would be chance.
+                notes = obj["metadata"].get("annotations", {})
+                obj["metadata"] |= {"annotations": dict(list(notes.items())[:1])}
                 template = {"metadata": {"labels": {"a": "b"}, **obj["metadata"]}, "spec": obj["spec"]}
                 spec = {"selector": {"matchLabels": {"a": "b"}}, "template": template}
                 do = "POST /apis/apps/v1/namespaces/$NS/deployments?dryRun=All"
-                steps.append({"do": do, "body": {"metadata": {"name": "d"}, "spec": spec}, "pick": ["kind"]})
+                steps.append({"do": do, "body": {"metadata": {"name": "d"}, "spec": spec}, **later})
             else:
-                steps.append({"do": f"POST {NS}/pods?dryRun=All", "body": obj, "pick": ["kind"]})
+                steps.append({"do": f"POST {NS}/pods?dryRun=All", "body": obj, **later})
     # Pods that are there are held to new labels.
     steps.append(
         {"do": "PATCH /api/v1/namespaces/$NS", "type": "merge", "body": {"metadata": {"labels": None}}, "quiet": True}

@@ -1,4 +1,4 @@
-"""Objects of every kind with few of their fields, made and put in place of full ones: what is filled in, what missed."""
+"""Objects of every kind with few of their fields, made and put in place of full ones: what is filled in or missed."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from mooring.kube.objects import Object
 from tests.conformance.drawn.stage import new_object, objects, place_of, standing_object
 from tests.conformance.questions.stories import Step
 
-# Their names say who is meant, or one object of a name is all that there can be.
-_LEFT_OUT = ("apiservice",)
+# The name of one says who is meant; the other asks for addresses that are not everywhere, and has questions of its own.
+_LEFT_OUT = ("apiservice", "service")
 
 
 def thinned(draw: random.Random, value: Any, chance: float) -> Any:
@@ -48,13 +48,38 @@ def of(name: str) -> list[Step]:
     obj, standing = _placed(new_object(name)), _placed({**standing_object(name)})
     standing.pop("status", None)
     place = place_of(obj, "$NS").path()
-    steps: list[Step] = [{"do": f"POST {place}?dryRun=All", "body": sparse(draw, obj)} for _ in range(9)]
+    steps: list[Step] = [
+        {"do": f"POST {place}?dryRun=All", "body": sparse(draw, obj), "loosely": True} for _ in range(9)
+    ]
     there = f"{place}/{standing['metadata']['name']}"
     steps.append({"do": f"POST {place}", "body": standing, "quiet": True})
-    steps += [{"do": f"PUT {there}?dryRun=All", "body": sparse(draw, standing)} for _ in range(3)]
+    steps += [{"do": f"PUT {there}?dryRun=All", "body": sparse(draw, standing), "loosely": True} for _ in range(3)]
     steps.append({"do": f"DELETE {there}?gracePeriodSeconds=0&propagationPolicy=Background", "quiet": True})
     return steps
 
 
+def annotated() -> list[Step]:
+    """Pods whose annotations come and go that nodes read."""
+    kept, mirror = "container.apparmor.security.beta.kubernetes.io/c", "kubernetes.io/config.mirror"
+    pods = "/api/v1/namespaces/$NS/pods"
+    spec: Object = {"containers": [{"name": "c", "image": "i"}, {"name": "d", "image": "i"}], "nodeName": "n"}
+    steps: list[Step] = []
+    for name, notes in (("none", {}), ("some", {kept: "localhost/a", mirror: "m", "other": "o"})):
+        body = {"metadata": {"name": name, "annotations": notes}, "spec": spec}
+        steps.append({"do": f"POST {pods}", "body": body, "loosely": True})
+        for change in (
+            *({kept: value} for value in ("unconfined", "localhost/a", "x", None)),
+            *({mirror: value} for value in ("m", "n", None)),
+            {kept: "runtime/default", mirror: "n"},
+            {kept: None, mirror: None, "other": None},
+            {f"{kept[:-1]}d": "unconfined"},
+            {f"{mirror}s": "x"},
+            {"other": "p"},
+        ):
+            do = f"PATCH {pods}/{name}?dryRun=All"
+            steps.append({"do": do, "type": "merge", "body": {"metadata": {"annotations": change}}, "loosely": True})
+    return steps
+
+
 def stories() -> dict[str, list[Step]]:
-    return {f"sparse-{name}": of(name) for name in objects() if name not in _LEFT_OUT}
+    return {f"sparse-{name}": of(name) for name in objects() if name not in _LEFT_OUT} | {"annotated": annotated()}
