@@ -60,9 +60,9 @@ def test_a_kind_says_how_much_of_it_is_followed(fields: dict[str, Any], is_parti
 def test_every_kind_is_asked_by_owner_and_namespace_and_as_a_whole() -> None:
     indexes = kind(indexes={"node": by_node}).every_index
     owners = tuple(OwnerRef(uid=f"u{number}", controller=number > 0) for number in range(3))
-    owned, orphan = Pod(), Bare(Meta(namespace="ns", owner_references=owners))
+    views: list[Any] = [Pod(), Bare(Meta(namespace="ns", owner_references=owners))]
     assert indexes.keys() == {"owner", "namespace", "all", "node"}
-    assert [[*indexes[name](each)] for each in (owned, orphan) for name in ("owner", "namespace", "all")] == [
+    assert [[*indexes[name](each)] for each in views for name in ("owner", "namespace", "all")] == [
         *([], [""], [""]),
         *(["u1"], ["ns"], [""]),
     ]
@@ -78,7 +78,7 @@ def test_an_object_stays_in_its_places_with_the_parts_that_all_indexes_read() ->
     for name, (found, parts) in cases.items():
         assert [*found.stays_with] == parts, name
     plain = kind()
-    added = {
+    added: dict[str, tuple[Kind[Pod], list[tuple[str, ...] | None], list[str]]] = {
         "a part": (plain, [("spec",)], ["metadata", "spec"]),
         "a part twice": (plain, [("spec",), ("status", "spec")], ["metadata", "spec", "status"]),
         "one that does not say": (plain, [("spec",), None], []),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
-import types
 import typing
 from collections import defaultdict
 from collections.abc import Iterator
@@ -148,7 +148,7 @@ def _walk(view: type, schema: Schema, found: dict[type, list[Schema]]) -> None:
 
 def _views_of(hint: Any, depth: int = 0) -> Iterator[tuple[type[View], int]]:
     """The views in a type, with how many lists or maps they lie in."""
-    if isinstance(hint, type) and not isinstance(hint, types.GenericAlias) and issubclass(hint, View):
+    if inspect.isclass(hint) and issubclass(hint, View):
         yield hint, depth
     holds = typing.get_origin(hint) in (tuple, dict)
     for inner in typing.get_args(hint):

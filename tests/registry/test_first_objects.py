@@ -39,7 +39,7 @@ def test_the_first_objects_are_those_of_a_real_server() -> None:
 
 def test_a_start_leaves_as_it_is_what_is_as_it_should_be() -> None:
     storage = MemoryStorage()
-    options = {"host": "10.1.2.3", "authority": "A", "front_proxy": "F"}
+    options: dict[str, Any] = {"host": "10.1.2.3", "authority": "A", "front_proxy": "F"}
     begun(storage, **options)
     revision, objects = storage.revision, storage.everything()
     begun(storage, NOW + timedelta(days=1), **options)
@@ -81,7 +81,7 @@ def test_it_tells_where_it_is_reached_and_who_vouches_for_it(host: str, shown: s
     slices = registry.all("discovery.k8s.io/v1", "EndpointSlice")
     if not family:
         # The API refuses addresses that only this machine can reach.
-        assert endpoints + slices == []
+        assert [*endpoints, *slices] == []
         return
     port = {"name": "https", "port": 7443, "protocol": "TCP"}
     assert [(each["metadata"]["namespace"], each["metadata"]["name"]) for each in (*endpoints, *slices)] == [

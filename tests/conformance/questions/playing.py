@@ -183,10 +183,10 @@ class _Player:
         managed = step.get("managed", False)
         if reply.code >= 300 and (STATUS | {"code": reply.code}).items() <= value.items():
             known = STATUS.keys() | {"code"}
-            told = {key: value[key] for key in value if key not in known}
+            refused = {key: value[key] for key in value if key not in known}
             if step.get("loosely"):
-                told = {"for" if key == "causes" else key: each for key, each in refusal(value).items()}
-            shown["refused"] = self._normal.body(told)
+                refused = {"for" if key == "causes" else key: each for key, each in refusal(value).items()}
+            shown["refused"] = self._normal.body(refused)
         elif "pick" in step:
             # All of it is numbered, however little is kept.
             self._normal.body(value.get("metadata"))

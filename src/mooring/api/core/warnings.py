@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from mooring.api.core.addresses import cidr_warnings, ip_warnings
-from mooring.api.core.defaults.pods import APP_ARMOR, CONTAINER_LISTS, annotated_profile
+from mooring.api.core.defaults.pods import APP_ARMOR, annotated_profile
+from mooring.api.core.defaults.spec import CONTAINER_LISTS
 from mooring.kube.errors import go_quote
 from mooring.kube.objects import Object
 from mooring.kube.quantities import parse_quantity

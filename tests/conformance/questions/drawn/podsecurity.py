@@ -179,9 +179,9 @@ def levels(number: int) -> list[Step]:
         {"do": "PATCH /api/v1/namespaces/$NS", "type": "merge", "body": {"metadata": {"labels": None}}, "quiet": True}
     )
     for index in range(4):
-        body = pod(draw)
-        body["metadata"]["name"] = f"p{index}"
-        steps.append({"do": f"POST {NS}/pods", "body": body, "quiet": True})
+        obj = pod(draw)
+        obj["metadata"]["name"] = f"p{index}"
+        steps.append({"do": f"POST {NS}/pods", "body": obj, "quiet": True})
     for version in draw.sample((*VERSIONS[1:], *NEWER, "1.2", "v1.x"), 3):
         for level in ("baseline", "restricted", "privileged", "x"):
             name = "pod-security.kubernetes.io/enforce"
