@@ -260,8 +260,8 @@ def addressed(number: int) -> list[Step]:
             steps.append({"do": f"POST {place}", "body": body, "pick": ["metadata/name"]})
             change = {"metadata": {"labels": {"a": "b"}}}
             steps.append({"do": f"PATCH {place}/$NS", "type": "merge", "body": change, "pick": ["metadata/labels/a"]})
-            ingress = {"loadBalancer": {"ingress": [{"ip": "80.1.2.3"}, {"ip": address}, {"hostname": "a.b"}]}}
-            pod = {"podIPs": [{"ip": address}], "hostIPs": [{"ip": address}]}
+            ingress: Object = {"loadBalancer": {"ingress": [{"ip": "80.1.2.3"}, {"ip": address}, {"hostname": "a.b"}]}}
+            pod: Object = {"podIPs": [{"ip": address}], "hostIPs": [{"ip": address}]}
             status = pod if place.endswith("pods") else ingress
             if place.endswith(("pods", "services", "ingresses")):
                 change = {"status": status}
