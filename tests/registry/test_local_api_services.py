@@ -11,6 +11,7 @@ from mooring.kube.objects import Object
 from mooring.registry import MemoryStorage, Registry
 from mooring.registry.kinds.local_api_services import BUILTIN_PRIORITIES
 from mooring.registry.resources import builtin_resources
+from tests.conformance.cases import read_answers
 from tests.registry.agreement import NOW
 
 LABEL = "kube-aggregator.kubernetes.io/automanaged"
@@ -66,6 +67,12 @@ def storage() -> MemoryStorage:
 def test_every_group_and_version_that_is_served_has_its_priorities_but_that_of_api_services() -> None:
     served = {(each.group, each.version) for each in (*builtin_resources(), *review_resources())}
     assert served - {("apiregistration.k8s.io", "v1")} == BUILTIN_PRIORITIES.keys()
+
+
+def test_the_specs_of_the_built_in_ones_are_those_of_a_real_server() -> None:
+    answers = read_answers("discovery")["The priorities of what the server answers itself"]
+    specs = [each["spec"] for each in Cluster().services().values()]
+    assert sorted(specs, key=str) == sorted((each["body"]["spec"] for each in answers), key=str)
 
 
 def test_a_built_in_group_has_a_local_api_service_that_is_available() -> None:

@@ -27,6 +27,7 @@ __all__ = ["bootstrap", "create_system_objects"]
 
 _CONTROLLERS: Final = "kube-controller-manager"
 _SERVER: Final = "kube-apiserver"
+_RANGES: Final = "kubernetes-service-cidr-controller"
 _ACCOUNT: Final = "default"
 _RBAC: Final = "rbac.authorization.k8s.io"
 _OWN_ADDRESS: Final = "10.96.0.1"
@@ -114,9 +115,10 @@ def _tell_address_range(registry: "Registry", now: datetime) -> None:
     ranges = registry.resource(version, kind)
     made = {"metadata": {"name": name}, "spec": {"cidrs": [str(ADDRESS_RANGE)]}}
     registry.create(ranges, made, now=now, manager=_SERVER)
-    ready = {"type": "Ready", "status": "True", "reason": "", "message": "Kubernetes Service CIDR is ready"}
+    ready = {"type": "Ready", "status": "True", "message": "Kubernetes default Service CIDR is ready"}
     status = {"conditions": [{**ready, "lastTransitionTime": timestamp(now)}]}
-    registry.patch(ranges, "", name, "merge", {"status": status}, subresource="status", now=now, manager=_CONTROLLERS)
+    told = {"apiVersion": version, "kind": kind, "metadata": {"name": name}, "status": status}
+    registry.patch(ranges, "", name, "apply", told, subresource="status", now=now, manager=_RANGES)
 
 
 def _give_account(registry: "Registry", namespace: Object) -> None:
@@ -139,6 +141,7 @@ def _own_service(host: str, port: int) -> list[Object]:
         "metadata": {**_NAME, "labels": {"component": "apiserver", "provider": "kubernetes"}},
         "spec": {
             "clusterIP": _OWN_ADDRESS,
+            "ipFamilyPolicy": "SingleStack",
             "ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": port}],
             "sessionAffinity": "None",
             "type": "ClusterIP",

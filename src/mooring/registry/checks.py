@@ -117,6 +117,8 @@ def check_change(
                 # The API checks this twice, and says it as often.
                 errors += [forbidden("metadata.finalizers", detail)] * 2
     untouched = shares_body(new, current)
+    # Rules of several kinds are about annotations too.
+    again = not subresource and metadata.get("annotations") != was.get("annotations")
     if resource.custom and not (untouched and new.get("status") is current.get("status")):
         errors += validate(core.schema(resource), {**new, "metadata": {}})
         errors += _check_scaled(core, resource, new, ("status",) if subresource == "status" else ("spec", "status"))
@@ -124,7 +126,7 @@ def check_change(
         errors += _broken_rules(core, resource, new, current, errors, warnings)
     if subresource in strategy.validate_sections:
         errors += strategy.validate_sections[subresource](new, current)
-    elif not untouched:
+    elif not untouched or again:
         if subresource or not strategy.update_is_whole:
             errors += strategy.validate(new)
         if not subresource:
@@ -138,7 +140,9 @@ def add_warnings(
     strategy: Strategy, resource: Resource, obj: Object, options: Options, old: Object | None = None
 ) -> None:
     """Add the warnings about fields that are accepted but deprecated or ineffective."""
-    if old is None or strategy.warns_again or not shares_body(obj, old):
+    if old is not None and strategy.warn_update is not None:
+        options.warnings += strategy.warn_update(obj, old)
+    elif old is None or not shares_body(obj, old):
         options.warnings += strategy.warn(obj)
     if not resource.custom:
         return

@@ -52,6 +52,11 @@ def _name_texts(name: str, prefix: bool) -> list[str]:
     return is_valid_name(name, prefix=prefix)
 
 
+def always(warn: Callable[[Object], list[str]]) -> Callable[[Object, Object], list[str]]:
+    """The same warnings for every change, also for one of metadata alone."""
+    return lambda new, old: warn(new)
+
+
 @dataclass(frozen=True, slots=True)
 class Strategy:
     """The rules of one kind.
@@ -67,6 +72,7 @@ class Strategy:
     validate_status of a new status against the old one, the objects given whole
     validate_sections of what is written through other sub-resources, by their names
     warn            the warnings for the author of such an object
+    warn_status     the warnings for the author of such a status
     intent          what of an object its generation counts changes of; None where the kind has no generation
     name_texts      what is wrong with a name, or with a prefix of one
     unconditional   whether an update may leave resourceVersion out
@@ -74,7 +80,9 @@ class Strategy:
     keeps_status    whether a status given at creation is kept although there is a sub-resource for it
     checks_metadata whether `validate` looks at metadata too
     metadata_last   whether metadata are looked at only when there is nothing else to say
-    warns_again     whether a change that leaves the body as it was is warned of as well
+    warn_update     those for the author of a change, with the old object; None where they are the same, and only if
+                    the body is another one
+    warn_first      those for the author of a new object that come before all rules, whatever becomes of it
     unsupported_gc  whether dependents never matter when an object of the kind is deleted
     orphans         whether dependents stay when an object of the kind is deleted by someone who does not say
     """
@@ -89,6 +97,9 @@ class Strategy:
     validate_status: Callable[[Object, Object], list[FieldError]] = _no_update_errors
     validate_sections: Mapping[str, Callable[[Object, Object], list[FieldError]]] = field(default_factory=dict)
     warn: Callable[[Object], list[str]] = _no_warnings
+    warn_status: Callable[[Object], list[str]] = _no_warnings
+    warn_update: Callable[[Object, Object], list[str]] | None = None
+    warn_first: Callable[[Object], list[str]] = _no_warnings
     intent: Callable[[Object], Any] | None = None
     name_texts: Callable[[str, bool], list[str]] = _name_texts
     unconditional: bool = True
@@ -98,5 +109,4 @@ class Strategy:
     metadata_last: bool = False
     orphans: bool = False
     unsupported_gc: bool = False
-    warns_again: bool = False
     update_is_whole: bool = False

@@ -126,6 +126,7 @@ class Writer:
 
     def _prepare(self, resource: Resource, strategy: Strategy, made: Object, options: Options) -> None:
         """What only the server sets, and only at creation."""
+        options.warnings += strategy.warn_first(made)
         if strategy.intent is not None:
             made["metadata"] = {**made["metadata"], "generation": 1}
         if resource.has_status and not resource.custom and not strategy.keeps_status:
@@ -223,9 +224,9 @@ class Writer:
         applied: bool = False,
     ) -> Object:
         """Put what `make` makes of the object in its place. `applied`: managers are already in the result."""
+        self._warn(resource, options)
         old = self._core.read(resource, namespace, name)
         current: Object = self._core.load(resource, old)
-        self._warn(resource, options)
         given = make(current)
         check_type(resource, given)
         new = merge(self._core, resource, current, given, name, options, subresource)
@@ -254,7 +255,9 @@ class Writer:
         errors = check_change(self._core, resource, rules, new, current, subresource, options.warnings)
         if errors:
             raise InvalidError(resource.kind, resource.group, name, errors)
-        if subresource != "status":
+        if subresource == "status":
+            options.warnings += strategy.warn_status(new)
+        else:
             add_warnings(strategy, resource, new, options, current)
         self._validate(request.about(new), options)
         if same(new, current) and (untouched or same_managers(new, current)):

@@ -41,7 +41,7 @@ def shown(reply: Reply, below: str = "") -> dict[str, Any]:
     if reply.warnings:
         found["warnings"] = sorted(_plain(each) for each in reply.warnings)
     if reply.code >= 300 or not isinstance(reply.body, dict):
-        return found | _refusal(reply.body)
+        return found | refusal(reply.body)
     return found | {"object": _settled(reply.body, below)}
 
 
@@ -58,7 +58,8 @@ def _settled(obj: Any, below: str) -> Any:
     return made
 
 
-def _refusal(body: Any) -> dict[str, Any]:
+def refusal(body: Any) -> dict[str, Any]:
+    """What a refusal says, each cause once, without the order of causes and the server's own structs."""
     if not isinstance(body, dict):
         return {"text": str(body)}
     details = body.get("details") or {}

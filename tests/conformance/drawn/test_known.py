@@ -9,7 +9,7 @@ from tests.conformance.drawn.recordings import read
 from tests.conformance.drawn.stage import files
 
 # It may shrink.
-MOST = 312
+MOST = 213
 
 
 def test_the_known_differences_do_not_grow() -> None:

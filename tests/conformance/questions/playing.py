@@ -13,6 +13,7 @@ from mooring.apiserver.protobuf import decode
 from mooring.kube.objects import Object
 from mooring.kube.status import BadRequestError
 from mooring.registry.admission.stored_only import STORED_ONLY
+from tests.conformance.drawn.answers import refusal
 from tests.conformance.normal import UUID, Normal
 from tests.conformance.playing import value_at
 from tests.conformance.questions.asking import Headers, Reply, Server
@@ -46,6 +47,7 @@ REFERENCE = re.compile(r"\$\{([^}]+)\}")
 # Addresses and ports that a Service is given.
 CHANCE = re.compile(r"10\.(?:0\.0|96\.\d+)\.\d+|(?<=:)3[0-2]\d{3}\b")
 GIVEN_PORT = re.compile(r"(?<=Duplicate value: )3[0-2]\d{3}\b|(?<=127\.0\.0\.1:)\d+")
+GIVEN_ADDRESS = re.compile(r'(?<=Invalid value: ")10\.(?:0\.0|96\.\d+)\.\d+(?=")')
 GENERATED = re.compile(r"\bg-[bcdfghjklmnpqrstvwxz2456789]{5}\b")
 # Objects are as old as the requests before this one took.
 YOUNG = re.compile(r"[1-8]?\d(?:\.\d+)?m?s|<invalid>")
@@ -60,7 +62,8 @@ class Exact(Normal):
         return super()._mapping({key: value[key] for key in sorted(value)}, managed)
 
     def _text(self, key: str, value: str) -> str:
-        return GENERATED.sub("g-<random>", GIVEN_PORT.sub("<port>", super()._text(key, value)))
+        shown = GIVEN_ADDRESS.sub("<ip>", GIVEN_PORT.sub("<port>", super()._text(key, value)))
+        return GENERATED.sub("g-<random>", shown)
 
     def _cell(self, cell: Any) -> Any:
         if not isinstance(cell, str):
@@ -180,7 +183,10 @@ class _Player:
         managed = step.get("managed", False)
         if reply.code >= 300 and (STATUS | {"code": reply.code}).items() <= value.items():
             known = STATUS.keys() | {"code"}
-            shown["refused"] = self._normal.body({key: each for key, each in value.items() if key not in known})
+            refused = {key: value[key] for key in value if key not in known}
+            if step.get("loosely"):
+                refused = {"for" if key == "causes" else key: each for key, each in refusal(value).items()}
+            shown["refused"] = self._normal.body(refused)
         elif "pick" in step:
             # All of it is numbered, however little is kept.
             self._normal.body(value.get("metadata"))

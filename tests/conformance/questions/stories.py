@@ -20,7 +20,8 @@ class Story:
     A step has `do` (method and target), and as it needs them `body`, `text` (a body that is no JSON), `type` (of the
     content), `headers`, `by` (whom), `as` (what later steps call its answer), `watch` with `during`, `wait` (seconds
     that a real server is given to notice what was written before), `quiet` (nobody looks at the answer), `pick` (the
-    parts that it is about), and `until` (the code that says that a real server has noticed).
+    parts that it is about), `loosely` (a refusal is told without the order of its causes, and without structs), and
+    `until` (the code that says that a real server has noticed).
     """
 
     name: str

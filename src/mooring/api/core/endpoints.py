@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from mooring.api.core.addresses import check_endpoint_ip, check_ip, family_of
+from mooring.api.core.addresses import check_canonical_ip, check_endpoint_ip, check_ip, family_of
 from mooring.api.core.pod_templates import check_immutable
 from mooring.api.core.validation.meta import check_dns_label, check_label_key, check_labels, check_texts
 from mooring.kube.domains import check_full_domain
@@ -24,6 +24,7 @@ Errors = list[FieldError]
 
 _PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
 _ADDRESS_TYPES: Final = ("FQDN", "IPv4", "IPv6")
+_CHECKS: Final = {"IPv4": check_ip, "IPv6": check_canonical_ip}
 _MAX_ADDRESSES: Final = 100
 _MAX_PORTS: Final = 20_000
 _MAX_ENDPOINTS: Final = 1000
@@ -140,7 +141,7 @@ def _check_endpoint(errors: Errors, endpoint: Object, kind: str, path: str) -> N
     for index, address in enumerate(addresses):
         if kind == "FQDN":
             check_full_domain(errors, address, f"{here}[{index}]")
-        elif kind in ("IPv4", "IPv6") and check_ip(errors, address, f"{here}[{index}]"):
+        elif kind in _CHECKS and _CHECKS[kind](errors, address, f"{here}[{index}]"):
             if family_of(address) != kind:
                 errors.append(invalid(here, address, f"must be an {kind} address"))
             check_endpoint_ip(errors, address, f"{here}[{index}]")

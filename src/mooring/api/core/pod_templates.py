@@ -5,6 +5,7 @@ from typing import Any
 
 from mooring.api.core.decoding.decoder import decode_or_refuse
 from mooring.api.core.defaults.pods import default_pod_spec, drop_disabled_fields
+from mooring.api.core.validation.annotations import check_pod_annotations, check_profile_annotations
 from mooring.api.core.validation.meta import check_annotations, check_label_selector, check_labels
 from mooring.api.core.validation.pods import check_pod_spec
 from mooring.kube.errors import Enum, FieldError, SelectorError, forbidden, invalid, not_supported, required
@@ -39,7 +40,10 @@ def check_template(errors: Errors, template: Object, path: str) -> None:
     metadata, spec = template["metadata"], template["spec"]
     check_labels(errors, metadata.get("labels"), f"{path}.labels")
     check_annotations(errors, metadata.get("annotations"), f"{path}.annotations")
+    annotations = metadata.get("annotations") or {}
+    check_pod_annotations(errors, annotations, spec, f"{path}.annotations")
     check_pod_spec(errors, spec, metadata, f"{path}.spec")
+    check_profile_annotations(errors, annotations, spec, f"{path}.spec")
     if spec.get("ephemeralContainers"):
         errors.append(forbidden(f"{path}.spec.ephemeralContainers", "ephemeral containers not allowed in pod template"))
 

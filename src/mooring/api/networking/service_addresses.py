@@ -83,4 +83,4 @@ def validate_address_update(new: Object, old: Object) -> list[FieldError]:
     if parent == old["spec"].get("parentRef"):
         return []
     shown = parent and {field.title(): parent.get(field, "") for field in ("group", "resource", "namespace", "name")}
-    return [invalid("spec.parentRef", shown, _IMMUTABLE)]
+    return [*validate_address(new), invalid("spec.parentRef", shown, _IMMUTABLE)]

@@ -53,6 +53,12 @@ def _has_addresses(spec: Object) -> bool:
     return bool(spec["type"] != "ExternalName")
 
 
+def _needs_node_ports(spec: Object) -> bool:
+    if spec["type"] == "LoadBalancer":
+        return bool(spec["allocateLoadBalancerNodePorts"])
+    return bool(spec["type"] == "NodePort")
+
+
 def _same(spec: Object, was: Object, *names: str) -> bool:
     return all(spec.get(name) == was.get(name) for name in names)
 
@@ -67,7 +73,7 @@ def _take_over(spec: Object, was: Object) -> None:
         for name in ("clusterIP", "clusterIPs"):
             if not spec.get(name) and was.get(name):
                 spec[name] = was[name]
-    if was["type"] in _ON_NODES and spec["type"] in _ON_NODES:
+    if _needs_node_ports(was) and _needs_node_ports(spec):
         kept = _node_ports(was) & _node_ports(spec)
         by_name = {port.get("name", ""): port.get("nodePort", 0) for port in was.get("ports", ())}
         for port in spec["ports"]:
@@ -221,34 +227,50 @@ class _Allocation:
             _refuse(self._request, [invalid("spec.clusterIPs", spec["clusterIPs"], detail)])
 
     def ports(self, spec: Object, was: Object | None) -> None:
-        taken = {port.get("nodePort") for each in self._others for port in each.get("ports", ())}
+        others = [each for each in self._others if each["type"] in _ON_NODES]
+        taken = {port.get("nodePort") for each in others for port in each.get("ports", ())}
         taken |= {each.get("healthCheckNodePort") for each in self._others}
         if spec["type"] in _ON_NODES:
-            own = _node_ports(was or {})
-            chosen: dict[int, int] = {}
-            for index, port in enumerate(spec["ports"]):
-                self._port(spec, port, index, taken - own, chosen, was)
-            if was is not None:
-                _check_twice(spec["ports"])
+            gives, every = _needs_node_ports(spec), enumerate(spec["ports"])
+            ports = [(index, port) for index, port in every if gives or port.get("nodePort")]
+            if was is None:
+                self._first_ports(ports, taken)
+            else:
+                self._other_ports(ports, taken, _node_ports(was))
             taken |= _node_ports(spec)
         if needs_health_check(spec) and not (was is not None and needs_health_check(was)):
             self._health_port(spec, taken)
 
-    def _port(
-        self, spec: Object, port: Object, index: int, taken: set[int | None], chosen: dict[int, int], was: Object | None
-    ) -> None:
-        wanted = port.get("nodePort", 0)
-        if not wanted and spec["type"] == "LoadBalancer" and not spec.get("allocateLoadBalancerNodePorts", True):
-            return
-        if not wanted and was is None:
-            # Two ports with one number, for two protocols, share their port on the node.
-            asked = next((p["nodePort"] for p in spec["ports"] if p["port"] == port["port"] and p.get("nodePort")), 0)
-            wanted = chosen.get(port["port"], 0) or asked
-        if not wanted:
-            wanted = self._free_port(taken | _node_ports(spec), "a nodePort")
-        elif wanted not in chosen.values():
-            self._check_node_port(wanted, taken, index)
-        port["nodePort"] = chosen[port["port"]] = wanted
+    def _first_ports(self, ports: list[tuple[int, Object]], taken: set[int | None]) -> None:
+        """Two ports with one number, for two protocols, share their port on the node."""
+        chosen: dict[int, int] = {}
+        for index, port in ports:
+            number, given = port["port"], port.get("nodePort", 0)
+            if number not in chosen:
+                same = (each.get("nodePort") for _, each in ports if each["port"] == number)
+                given = next(filter(None, same), 0)
+                chosen[number] = port["nodePort"] = given or self._free_node_port(ports, taken)
+            elif given in (0, chosen[number]):
+                port["nodePort"], given = chosen[number], 0
+            if given:
+                self._check_node_port(given, taken, index)
+                taken.add(given)
+
+    def _other_ports(self, ports: list[tuple[int, Object]], taken: set[int | None], own: set[int]) -> None:
+        """Of a change, the API tells without a reason what is there twice."""
+        seen: set[tuple[str, int]] = set()
+        for index, port in ports:
+            if not port.get("nodePort"):
+                port["nodePort"] = self._free_node_port(ports, taken | own)
+            elif port["nodePort"] not in own.union(number for _, number in seen):
+                self._check_node_port(port["nodePort"], taken, index)
+            key = port["protocol"], port["nodePort"]
+            if key in seen:
+                raise UnknownError(f"duplicate nodePort: {{{key[0]} {key[1]}}}")
+            seen.add(key)
+
+    def _free_node_port(self, ports: list[tuple[int, Object]], taken: set[int | None]) -> int:
+        return self._free_port(taken.union(port.get("nodePort") for _, port in ports), "a nodePort")
 
     def _check_node_port(self, wanted: int, taken: set[int | None], index: int) -> None:
         why = ""
@@ -277,13 +299,3 @@ class _Allocation:
         if found is None:
             raise InternalError.of(f"failed to allocate {told}: range is full")
         return found
-
-
-def _check_twice(ports: list[Object]) -> None:
-    """Of a change, the API says this before it says anything else, and without a reason."""
-    seen: set[tuple[str, int]] = set()
-    for port in ports:
-        key = port["protocol"], port.get("nodePort", 0)
-        if key[1] and key in seen:
-            raise UnknownError(f"duplicate nodePort: {{{key[0]} {key[1]}}}")
-        seen.add(key)

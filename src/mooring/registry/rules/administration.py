@@ -19,7 +19,7 @@ from mooring.api.scheduling import priority_classes
 from mooring.api.storage import attachments, csi, storage_classes
 from mooring.kube.objects import Object
 from mooring.registry.rules.names import any_text, path_segment
-from mooring.registry.strategies import Strategy, spec_of
+from mooring.registry.strategies import Strategy, always, spec_of
 
 __all__ = ["ADMINISTRATION"]
 
@@ -75,6 +75,8 @@ ADMINISTRATION: Final[Mapping[str, Strategy]] = {
         default=networking.default_network_policy,
         validate=networking.validate_network_policy,
         validate_update=networking.validate_network_policy_update,
+        warn=warnings.network_policy_warnings,
+        warn_update=always(warnings.network_policy_warnings),
         update_is_whole=True,
         intent=spec_of,
     ),
@@ -86,7 +88,10 @@ ADMINISTRATION: Final[Mapping[str, Strategy]] = {
         intent=spec_of,
     ),
     "ingresses.networking.k8s.io": Strategy(
-        validate=networking.validate_ingress, validate_status=networking.validate_ingress_status, intent=spec_of
+        validate=networking.validate_ingress,
+        validate_status=networking.validate_ingress_status,
+        warn_status=warnings.balancer_warnings,
+        intent=spec_of,
     ),
     "servicecidrs.networking.k8s.io": Strategy(
         validate=service_addresses.validate_range,
@@ -162,6 +167,7 @@ ADMINISTRATION: Final[Mapping[str, Strategy]] = {
         prepare_update=endpoints.prepare_slice_update,
         validate=endpoints.validate_slice,
         warn=warnings.slice_warnings,
+        warn_update=warnings.slice_warnings,
         validate_update=endpoints.validate_slice_update,
         intent=_slice_intent,
     ),

@@ -17,7 +17,7 @@ from mooring.kube.errors import FieldError
 from mooring.kube.objects import Object
 from mooring.registry.kinds.pod_validation import validate_pod_once
 from mooring.registry.rules.names import label_name, long_name, path_segment, service_name
-from mooring.registry.strategies import Strategy, spec_of
+from mooring.registry.strategies import Strategy, always, spec_of
 
 __all__ = ["CORE"]
 
@@ -61,6 +61,8 @@ CORE: Final[Mapping[str, Strategy]] = {
         prepare_status=_prepare_pod_status,
         validate=validate_pod_once,
         warn=warnings.pod_warnings,
+        warn_first=warnings.profile_warnings,
+        warn_status=warnings.pod_status_warnings,
         validate_update=_validate_changed_pod,
         validate_status=validation_status.validate_pod_status_update,
         validate_sections=_POD_SECTIONS,
@@ -73,6 +75,8 @@ CORE: Final[Mapping[str, Strategy]] = {
         default_status=nodes.default_node_status,
         prepare=nodes.prepare_node,
         prepare_update=nodes.prepare_node_update,
+        warn=warnings.node_warnings,
+        warn_update=always(warnings.node_warnings),
         validate=nodes.validate_whole_node,
         validate_update=nodes.validate_node_update,
         validate_status=nodes.validate_node_status,
@@ -100,13 +104,18 @@ CORE: Final[Mapping[str, Strategy]] = {
         validate=kinds_validation.validate_secret,
         validate_update=kinds_validation.validate_secret_update,
     ),
-    "serviceaccounts": Strategy(default=kinds_defaults.default_service_account, warn=warnings.account_warnings),
+    "serviceaccounts": Strategy(
+        default=kinds_defaults.default_service_account,
+        warn=warnings.account_warnings,
+        warn_update=warnings.account_warnings,
+    ),
     "services": Strategy(
         default=services.default_service,
         default_status=services.default_service_status,
         validate=services.validate_service,
         warn=warnings.service_warnings,
-        warns_again=True,
+        warn_status=warnings.balancer_warnings,
+        warn_update=always(warnings.service_warnings),
         validate_update=services.validate_service_update,
         validate_status=services.validate_service_status,
         name_texts=service_name,
@@ -132,7 +141,11 @@ CORE: Final[Mapping[str, Strategy]] = {
         validate_update=volumes.validate_volume_update,
     ),
     "endpoints": Strategy(
-        default=endpoints.default_endpoints, validate=endpoints.validate_endpoints, create_on_update=True
+        default=endpoints.default_endpoints,
+        validate=endpoints.validate_endpoints,
+        warn=warnings.endpoints_warnings,
+        warn_update=always(warnings.endpoints_warnings),
+        create_on_update=True,
     ),
     "limitranges": Strategy(
         default=limits.default_limit_range, validate=limits.validate_limit_range, create_on_update=True

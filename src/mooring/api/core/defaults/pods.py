@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 
-_APP_ARMOR_PREFIX: Final = "container.apparmor.security.beta.kubernetes.io/"
+APP_ARMOR: Final = "container.apparmor.security.beta.kubernetes.io/"
 _INIT_CONTAINER_ANNOTATIONS: Final = frozenset(
     f"pod.{version}.kubernetes.io/init-container{kind}" for version in ("beta", "alpha") for kind in ("s", "-statuses")
 )
@@ -235,14 +235,20 @@ def _sync_app_armor(pod: Object) -> None:
     pod_profile = spec["securityContext"].get("appArmorProfile")
     for name in CONTAINER_LISTS:
         for container in spec.get(name) or ():
-            value = annotations.get(_APP_ARMOR_PREFIX + container["name"])
+            value = annotations.get(APP_ARMOR + container["name"])
             if value is None or "appArmorProfile" in container.get("securityContext", {}):
                 continue
-            profile = _app_armor_profile(value)
-            errors: list[FieldError] = []
-            check_app_armor_profile(errors, profile, "")
-            if profile and not errors and profile != pod_profile:
+            profile = annotated_profile(value)
+            if profile is not None and profile != pod_profile:
                 container.setdefault("securityContext", {})["appArmorProfile"] = profile
+
+
+def annotated_profile(annotation: str) -> Object | None:
+    """The profile that an annotation means; None where it is none that a field may have."""
+    profile = _app_armor_profile(annotation)
+    errors: list[FieldError] = []
+    check_app_armor_profile(errors, profile, "")
+    return None if errors else profile
 
 
 def _app_armor_profile(annotation: str) -> Object | None:

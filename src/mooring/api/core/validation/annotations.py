@@ -11,7 +11,7 @@ from mooring.api.core.validation.security import check_descending_path
 from mooring.api.core.validation.windows import all_containers
 from mooring.kube.errors import FieldError, forbidden, go_quote, invalid
 
-__all__ = ["check_pod_annotations", "check_profile_annotations"]
+__all__ = ["check_annotation_updates", "check_pod_annotations", "check_profile_annotations"]
 
 Object = Mapping[str, Any]
 Errors = list[FieldError]
@@ -27,8 +27,7 @@ _LOCALHOST: Final = "localhost/"
 _integer = re.compile("0|-?[1-9][0-9]*|-0[0-9]*").fullmatch
 
 
-def check_pod_annotations(errors: Errors, annotations: Mapping[str, str], spec: Object) -> None:
-    path = "metadata.annotations"
+def check_pod_annotations(errors: Errors, annotations: Mapping[str, str], spec: Object, path: str) -> None:
     if _MIRROR in annotations and not spec.get("nodeName"):
         detail = "must set spec.nodeName if mirror pod annotation is set"
         errors.append(invalid(f"{path}[{_MIRROR}]", annotations[_MIRROR], detail))
@@ -77,25 +76,34 @@ def _check_app_armor_value(errors: Errors, key: str, value: str, spec: Object, p
         errors.append(invalid(path, value, f"invalid AppArmor profile name: {go_quote(value)}"))
 
 
-def check_profile_annotations(errors: Errors, annotations: Mapping[str, str], spec: Object) -> None:
+def check_annotation_updates(errors: Errors, new: Mapping[str, str], old: Mapping[str, str]) -> None:
+    """What the node has read of a pod stays."""
+    for key in sorted(key for key in new.keys() | old.keys() if new.get(key) != old.get(key)):
+        if key == _MIRROR or key.startswith(_APP_ARMOR):
+            what = "mirror pod annotation" if key == _MIRROR else "AppArmor annotations"
+            detail = f"may not {'remove or update' if key in old else 'add'} {what}"
+            errors.append(forbidden(f"metadata.annotations[{key}]", detail))
+
+
+def check_profile_annotations(errors: Errors, annotations: Mapping[str, str], spec: Object, path: str) -> None:
     """Profiles that are given as annotation and as field must be the same."""
     context = spec.get("securityContext") or {}
     if _SECCOMP_POD in annotations and "seccompProfile" in context:
-        here = "spec.securityContext.seccompProfile"
+        here = f"{path}.securityContext.seccompProfile"
         _check_match(errors, annotations[_SECCOMP_POD], context["seccompProfile"], "seccomp", here)
-    for container, path in all_containers(spec, "spec"):
+    for container, at in all_containers(spec, path):
         profile = (container.get("securityContext") or {}).get("seccompProfile")
         value = annotations.get(_SECCOMP_CONTAINER + container["name"])
         if profile is not None and value is not None:
-            _check_match(errors, value, profile, "seccomp", f"{path}.securityContext.seccompProfile")
+            _check_match(errors, value, profile, "seccomp", f"{at}.securityContext.seccompProfile")
     if spec.get("os", {}).get("name") == "windows":
         return
-    for container, path in all_containers(spec, "spec"):
+    for container, at in all_containers(spec, path):
         own = (container.get("securityContext") or {}).get("appArmorProfile")
         profile = own if own is not None else context.get("appArmorProfile")
         value = annotations.get(_APP_ARMOR + container["name"])
         if profile is not None and value is not None:
-            _check_match(errors, value, profile, "apparmor", f"{path}.securityContext.appArmorProfile")
+            _check_match(errors, value, profile, "apparmor", f"{at}.securityContext.appArmorProfile")
 
 
 def _check_match(errors: Errors, value: str, profile: Object, kind: str, path: str) -> None:

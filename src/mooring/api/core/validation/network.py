@@ -24,7 +24,8 @@ def check_host_network(errors: Errors, spec: Object, path: str) -> None:
     for index, container in enumerate(spec["containers"] or ()):
         for position, port in enumerate(container.get("ports", ())):
             host_port = port.get("hostPort", 0)
-            if host_port != port["containerPort"]:
+            # In a template there may be none yet: a pod gets the same one.
+            if host_port and host_port != port["containerPort"]:
                 here = f"{path}.containers[{index}].ports[{position}].hostPort"
                 detail = "must match `containerPort` when `hostNetwork` is true"
                 errors.append(invalid(here, host_port, detail))

@@ -95,7 +95,7 @@ def validate_live_pod(pod: Object) -> list[FieldError]:
     annotations: Mapping[str, str] = metadata.get("annotations", {})
     check_metadata(errors, metadata, lambda name, prefix: is_valid_name(name, prefix=prefix), namespaced=True)
     if annotations:
-        check_pod_annotations(errors, annotations, spec)
+        check_pod_annotations(errors, annotations, spec, "metadata.annotations")
     check_pod_spec(errors, spec, metadata, "spec")
     _check_tokens(errors, spec, "spec")
     return errors
@@ -114,7 +114,7 @@ def validate_decoded_pod(pod: Object) -> list[FieldError]:
     if spec.get("nodeName") and spec.get("schedulingGates"):
         errors.append(forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared"))
     if annotations:
-        check_profile_annotations(errors, annotations, spec)
+        check_profile_annotations(errors, annotations, spec, "spec")
     return errors
 
 

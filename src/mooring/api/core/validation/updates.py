@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from mooring.api.core.validation.affinity import check_tolerations
+from mooring.api.core.validation.annotations import check_annotation_updates
 from mooring.kube.errors import FieldError, forbidden, invalid, required
 
 __all__ = ["validate_pod_update"]
@@ -26,6 +27,7 @@ _UPDATABLE: Final = (
 def validate_pod_update(new: Object, old: Object) -> list[FieldError]:
     errors: Errors = []
     spec, was = new["spec"], old["spec"]
+    check_annotation_updates(errors, new["metadata"].get("annotations", {}), old["metadata"].get("annotations", {}))
     for name in ("containers", "initContainers"):
         if not _check_containers(errors, spec.get(name) or (), was.get(name) or (), f"spec.{name}"):
             return errors
