@@ -28,7 +28,9 @@ from tests.support.virtual_time import clock, in_virtual_time
 DOMAIN = "infrastructure.cluster.x-k8s.io"
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 HARDWARE = Hardware("linux", "Debian 12", "arm64", 4, 2048, 2, "NVIDIA H200")
-SETTINGS = AgentSettings("node10", "team", RootFolder(Path("/r")), Path("/b"), labels={"rack": "a", "nvidia.com/gpu.count": "9"})
+SETTINGS = AgentSettings(
+    "node10", "team", RootFolder(Path("/r")), Path("/b"), labels={"rack": "a", "nvidia.com/gpu.count": "9"}
+)
 NETWORK = [{"networkInterfaceName": "eth0"}]
 HEAD = {
     "apiVersion": f"{DOMAIN}/v1beta1",
@@ -271,7 +273,9 @@ def test_a_release_takes_the_claim_and_the_conditions_of_the_agent_in_one_write(
         pytest.param(claimed(None), None, True, id="there was no claim"),
     ],
 )
-def test_a_host_is_left_to_whoever_has_claimed_it_since(found: Object, claim: ClaimRecord | None, written: bool) -> None:
+def test_a_host_is_left_to_whoever_has_claimed_it_since(
+    found: Object, claim: ClaimRecord | None, written: bool
+) -> None:
     answers = Answers(found, host(4))
     told(answers, lambda c: c.release(claim))
     assert len(answers.asked) == 1 + written
