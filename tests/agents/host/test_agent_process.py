@@ -23,6 +23,7 @@ from mooring.agents.host.root_folder import RootFolder
 from mooring.agents.host.services.supervisor import ServiceSupervisor
 from mooring.agents.host.services.systemd import SystemdServices
 from mooring.agents.host.settings import AgentSettings
+from mooring.agents.host.steps import BeginStep, CleanStep, InstallStep, Step, WaitStep
 from mooring.kube.errors import InputError
 from mooring.kube.objects import Object
 from mooring.kube.status import ForbiddenError, NotFoundError
@@ -136,7 +137,8 @@ def test_a_journal_that_cannot_be_read_says_what_to_do(tmp_path: Path) -> None:
     assert not path.exists()
     journal.record(claim=CLAIM, joined=True)
     assert AgentJournal(path).progress == AgentProgress(CLAIM, joined=True)
-    assert path.read_text().startswith("{\n") and path.read_text().endswith("}\n")
+    assert path.read_text().startswith("{\n")
+    assert path.read_text().endswith("}\n")
     path.write_text("[]")
     with pytest.raises(JournalError, match=rf"^{path} cannot be read \(.*\); run mooring agent --reset, which cleans"):
         AgentJournal(path)
@@ -294,13 +296,13 @@ def test_a_dry_run_comes_in_with_the_agents_own_kubeconfig_where_it_is_given_non
 @pytest.mark.parametrize(
     ("step", "words"),
     [
-        (dry_run.WaitStep("Why", "because"), "wait: Why because"),
-        (dry_run.WaitStep(), "wait until the host changes"),
-        (dry_run.WaitStep(until=NOON), "wait until 2026-01-01 12:00:00+00:00"),
-        (dry_run.InstallStep(script=False), "look for kubelet and containerd"),
-        (dry_run.CleanStep(True, "it is released"), "clean this machine, because it is released, and release the host"),
-        (dry_run.BeginStep(ClaimRecord("team", "w1", "c1")), "take the claim of team/w1 on record"),
+        (WaitStep("Why", "because"), "wait: Why because"),
+        (WaitStep(), "wait until the host changes"),
+        (WaitStep(until=NOON), "wait until 2026-01-01 12:00:00+00:00"),
+        (InstallStep(script=False), "look for kubelet and containerd"),
+        (CleanStep(True, "it is released"), "clean this machine, because it is released, and release the host"),
+        (BeginStep(ClaimRecord("team", "w1", "c1")), "take the claim of team/w1 on record"),
     ],
 )
-def test_every_step_is_told_in_words(step: dry_run.Step, words: str) -> None:
+def test_every_step_is_told_in_words(step: Step, words: str) -> None:
     assert dry_run._in_words(step) == words

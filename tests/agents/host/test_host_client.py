@@ -109,7 +109,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
         return NETWORK
 
     monkeypatch.setattr(host_client, "find_network", found)
-    monkeypatch.setattr(host_client.random, "Random", Unjittered)
+    monkeypatch.setattr("mooring.agents.host.host_client.random.Random", Unjittered)
     return passed_over
 
 
@@ -143,7 +143,7 @@ def test_a_host_is_registered_as_long_as_it_takes_and_the_same_trouble_is_told_o
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     denied, away = ForbiddenError("no rights"), Unreachable("no route")
-    failures: list[Object | Exception] = [denied] * 6
+    failures: list[Object | Exception] = [denied] * 3 + [ForbiddenError("still none"), denied, denied]
     failures += [away, UnknownOutcome("cut off"), host(), denied, AlreadyExistsError("there"), host(2)]
     answers = Answers(*failures)
     told(answers, lambda c: c.register(HARDWARE))
@@ -342,10 +342,11 @@ def test_the_newest_version_of_the_host_is_kept_whatever_comes_in_which_order() 
     def changed(kind: Any, version: int, uid: str = "u") -> Callable[[], None]:
         return lambda: informer.changed([Change(kind, host(version, uid))])
 
-    assert not informer.synced
+    synced = [informer.synced]
     informer.begin()
+    synced.append(informer.synced)
     assert step(lambda: informer.listed("1")) == (None, True)
-    assert informer.synced
+    assert [*synced, informer.synced] == [False, False, True]
     assert step(changed("ADDED", 5)) == (("u", "5"), True)
     assert step(changed("MODIFIED", 4)) == (("u", "5"), False)
     assert step(changed("MODIFIED", 5)) == (("u", "5"), True)

@@ -126,7 +126,10 @@ def test_a_program_that_takes_too_long_is_ended_with_all_that_it_started(tmp_pat
     program = put(tmp_path / "slow", f"sleep 1000 & echo $! > {tmp_path}/child; echo begun; wait")
     assert asyncio.run(program_output((str(program),), 0.5)) == (None, "")
     until(lambda: has_ended(int((tmp_path / "child").read_text())), "the child ended")
-    assert asyncio.run(program_output(("/bin/sh", "-c", "echo a; echo b >&2; exit 3"), 5)) == (3, "a\nb")
+    assert asyncio.run(program_output(("/bin/sh", "-c", "echo a; printf '\\377'; echo b >&2; exit 3"), 5)) == (
+        3,
+        "a\n\ufffdb",
+    )
 
 
 # Services
