@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mooring.kube.errors import InputError
-from mooring.supervisor import address, page_address
+from mooring.supervisor import page_address
 from mooring.supervisor.address import Address, bind, parse_address
 from mooring.supervisor.page_address import ServedPage, bind_page, page_beside
 
@@ -135,7 +135,7 @@ def test_why_a_socket_cannot_be_bound_is_said_and_it_is_closed(
         raise OSError(number, "No buffer space available")
 
     played = SimpleNamespace(setsockopt=lambda *_: None, bind=refuse, close=lambda: closed.append(True))
-    monkeypatch.setattr(address.socket, "socket", lambda *_: played)
+    monkeypatch.setattr("socket.socket", lambda *_: played)
     with pytest.raises(InputError) as told:
         bind(Address("::1", 65535))
     assert (str(told.value), closed) == (said, [True])

@@ -143,7 +143,7 @@ def test_a_host_is_registered_as_long_as_it_takes_and_the_same_trouble_is_told_o
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     denied, away = ForbiddenError("no rights"), Unreachable("no route")
-    failures: list[Object | Exception] = [denied] * 3 + [ForbiddenError("still none"), denied, denied]
+    failures: list[Object | Exception] = [denied, denied, denied, ForbiddenError("still none"), denied, denied]
     failures += [away, UnknownOutcome("cut off"), host(), denied, AlreadyExistsError("there"), host(2)]
     answers = Answers(*failures)
     told(answers, lambda c: c.register(HARDWARE))

@@ -202,6 +202,7 @@ LIST = "kind: List\napiVersion: v1\nitems:\n- kind: Node\n  apiVersion: v1\n  me
         (f"{NODE}status:\n  capacity:\n    cpu: '1'\n    memory: much\n", 8, None),
         (f"{NODE}spec:\n  taints:\n  - key: a\n    effect: NoSchedule\n  - key: b\n    effect: Odd\n", 10, None),
         (f"{NODE}spec:\n  odd: 1\n", 6, None),
+        ("kind: ConfigMap\napiVersion: v1\nmetadata:\n  labels: {}\n  name: A_B\n", 5, None),
     ],
 )
 def test_what_is_wrong_with_a_fleet_is_told_with_its_line(
