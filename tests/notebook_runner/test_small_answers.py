@@ -153,7 +153,13 @@ def test_a_folder_and_a_file_that_cannot_be_read_are_named(tmp_path: Path, monke
 
 def test_a_notebook_is_read_in_format_4_with_whole_texts(tmp_path: Path) -> None:
     path = tmp_path / "n.ipynb"
-    cell = {"cell_type": "code", "metadata": {}, "execution_count": None, "outputs": [], "source": ["a\n", "b"]}
+    cell: dict[str, Any] = {
+        "cell_type": "code",
+        "metadata": {},
+        "execution_count": None,
+        "outputs": [],
+        "source": ["a\n", "b"],
+    }
     four = {"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": [cell]}
     path.write_text("\ufeff" + json.dumps(four), encoding="utf-8")
     assert read_notebook(str(path))["cells"][0]["source"] == "a\nb"
