@@ -177,8 +177,8 @@ def test_a_machine_is_read_from_its_system(tmp_path: Path, monkeypatch: pytest.M
     assert found == MachineInfo(*expected)
     monkeypatch.setattr("platform.machine", lambda: "riscv64")
     monkeypatch.setattr("platform.freedesktop_os_release", dict)
-    for path in tmp_path.iterdir():
-        path.unlink()
+    for each in tmp_path.iterdir():
+        each.unlink()
     odd = machine_info.machine_info()
     assert (odd.architecture, odd.image, odd.machine_id, odd.boot_id) == ("riscv64", "Linux", "", "")
 
