@@ -20,7 +20,7 @@ _ELSEWHERE = {
     "placement": ("cli",),
     "registry": ("conformance/drawn", "conformance"),
     "runway": ("cli",),
-    "supervisor": ("cli", "runtime"),
+    "supervisor": ("cli", "runtime", "apiserver"),
     "testing": ("api", "features", "placement", "plan", "runtime"),
     "workloads": ("builtin",),
     "__main__.py": ("cli",),

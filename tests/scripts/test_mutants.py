@@ -144,7 +144,7 @@ def test_a_package_that_is_not_there_is_said() -> None:
         ("api/networking/a.py", ["tests/api", "tests/conformance/drawn", "tests/registry", "tests/conformance"]),
         ("kube/cel/environment.py", ["tests/kube/cel", "tests/kube", "tests/registry", "tests/conformance/drawn"]),
         ("apiserver/webhooks/told.py", ["tests/apiserver/webhooks", "tests/apiserver", "tests/conformance"]),
-        ("supervisor/logs.py", ["tests/supervisor", "tests/cli", "tests/runtime"]),
+        ("supervisor/logs.py", ["tests/supervisor", "tests/cli", "tests/runtime", "tests/apiserver"]),
     ],
 )
 def test_the_folders_of_a_modules_tests(module: str, expected: list[str]) -> None:

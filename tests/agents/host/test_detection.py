@@ -96,11 +96,11 @@ def test_gpus_are_found_through_nvidia_smi(tmp_path: Path, monkeypatch: pytest.M
 
     program = tmp_path / "nvidia-smi"
     line = "0, GPU-00000000-0000-0000-0000-000000000000, NVIDIA H200, 143771, 580.159.04, 00000000:00:06.0"
-    program.write_text(f'#!/bin/sh\n[ "$1" = -L ] && echo "{WHOLE_CARD.strip()}" || echo "{line}"\n')
+    program.write_text(f'#!/bin/sh\n[ "$1" = -L ] && echo "{CUT_CARD.strip()}" || echo "{line}"\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     found = asyncio.run(_found())
-    assert (found.gpus, found.gpu_model) == (1, "NVIDIA H200")
+    assert (found.gpus, found.gpu_model) == (2, "NVIDIA H200")
     assert found.cpus == os.cpu_count()
     assert module.total_memory(Path("/proc/meminfo").read_text()) == found.memory
 

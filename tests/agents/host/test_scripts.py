@@ -72,6 +72,33 @@ def test_a_script_that_hangs_when_it_is_told_to_end_is_killed(tmp_path: Path, mo
     assert asyncio.run(run_script(RootFolder(tmp_path), path, 0.2)).code is None
 
 
+def test_a_script_that_is_told_to_end_has_time_for_it(tmp_path: Path) -> None:
+    busy = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"
+    path = script(tmp_path, f"trap '{busy}; echo cleaned; exit 3' TERM; echo begun; sleep 1000 & wait")
+    assert asyncio.run(run_script(RootFolder(tmp_path), path, 0.5)) == (None, "begun\ncleaned\n")
+
+
+def test_a_script_has_its_own_session_and_the_mark_of_the_agent(tmp_path: Path) -> None:
+    root = RootFolder(tmp_path)
+    text = 'pwd; echo "$MOORING_HOST_AGENT $MOORING_HOST_SCRIPT"; read -r line || echo nothing to read\n'
+    done = asyncio.run(run_script(root, script(tmp_path, f"{text}cut -d' ' -f1,6 /proc/$$/stat"), 5))
+    *said, session = done.output.splitlines()
+    assert said == ["/", f"{root.mark} {root.mark}-install.sh", "nothing to read"]
+    assert len(set(session.split())) == 1
+
+
+def test_a_script_that_cannot_be_started_has_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", refused)
+    done = asyncio.run(run_script(RootFolder(tmp_path), tmp_path / "install.sh", 5))
+    assert done.problem("install", 5) == (
+        "the install script ended with exit code 126: it cannot be started: [Errno 12] Cannot allocate memory"
+    )
+
+
+async def refused(*words: str, **named: object) -> None:
+    raise OSError(12, "Cannot allocate memory")
+
+
 def test_a_cancelled_script_is_ended(tmp_path: Path) -> None:
     path = script(tmp_path, f"echo $$ > {tmp_path}/pid; sleep 1000")
 

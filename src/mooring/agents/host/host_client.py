@@ -102,7 +102,8 @@ class HostClient:
                 except NotFoundError:
                     return
                 except ConflictError:
-                    continue
+                    # Decided anew, at once.
+                    pass
                 except _FAILURES as error:
                     _log.warning("host %s is clean, but cannot be released: %s", self._settings.name, error)
                     await asyncio.sleep(delay.next())

@@ -53,7 +53,7 @@ async def _settle(transport: HttpTransport, fleet: str | None) -> str:
     await _create(transport, stage_definition())
     known = await _known_nodes(transport)
     if fleet is None and known:
-        return f"{_nodes(len(known))} from before."
+        return f"{_counted(len(known), 'node')} from before."
     name = "the default fleet" if fleet is None else fleet
     objects = read_fleet(DEFAULT_FLEET if fleet is None else Path(fleet)).objects
     first = [obj for obj in objects if obj["kind"] in _FIRST]
@@ -65,7 +65,7 @@ async def _settle(transport: HttpTransport, fleet: str | None) -> str:
     new = sum(map(bool, made))
     nodes = sum(obj["kind"] == "Node" for obj in objects)
     there = "" if new == len(objects) else f", {len(objects) - new} of {len(objects)} objects there already"
-    what = _nodes(nodes) if nodes else f"{len(objects)} objects"
+    what = _counted(nodes, "node") if nodes else _counted(len(objects), "object")
     return f"{what} of {name}{there}."
 
 
@@ -98,5 +98,5 @@ def _metadata(item: Item) -> Object:
     return metadata
 
 
-def _nodes(count: int) -> str:
-    return "One node" if count == 1 else f"{count} nodes"
+def _counted(count: int, word: str) -> str:
+    return f"One {word}" if count == 1 else f"{count} {word}s"

@@ -68,7 +68,7 @@ def node_processes(root: RootFolder) -> set[int]:
 def _own_line() -> set[int]:
     """This process and those that it descends from."""
     found, pid = set(), os.getpid()
-    while pid > 1:
+    while pid:
         found.add(pid)
         try:
             pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])

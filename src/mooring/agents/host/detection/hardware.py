@@ -5,7 +5,6 @@ The labels are for equality in selectors; whoever compares amounts reads the cap
 
 from __future__ import annotations
 
-import asyncio
 import os
 import platform
 import re
@@ -16,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from mooring.agents.host.program_output import program_output
 from mooring.features.hosts.api.names import (
     CAPACITY_CPU,
     CAPACITY_GPU,
@@ -120,21 +120,8 @@ async def _gpu_devices() -> int:
     program = shutil.which("nvidia-smi")
     if program is None:
         return 0
-    process = await asyncio.create_subprocess_exec(
-        program,
-        "-L",
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
-    try:
-        async with asyncio.timeout(QUERY_SECONDS):
-            output, _ = await process.communicate()
-    except TimeoutError:
-        with suppress(ProcessLookupError):
-            process.kill()
-        return 0
-    return count_gpu_devices(output.decode(errors="replace"))
+    done = await program_output((program, "-L"), QUERY_SECONDS)
+    return count_gpu_devices(done.text)
 
 
 def _first_text(paths: Sequence[Path]) -> str:

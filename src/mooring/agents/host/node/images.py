@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import shutil
 from pathlib import Path
 from typing import Final
+
+from mooring.agents.host.program_output import program_output
 
 __all__ = ["import_images"]
 
@@ -23,17 +24,8 @@ async def import_images(socket: Path, folder: Path, search_path: str) -> None:
         _log.warning("%s holds images, but ctr, which imports them, is not on this machine", folder)
         return
     for archive in archives:
-        process = await asyncio.create_subprocess_exec(
-            *(str(program), "--address", str(socket), "--namespace", NAMESPACE, "images", "import", str(archive)),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-        )
-        try:
-            async with asyncio.timeout(_IMPORT_SECONDS):
-                output, _ = await process.communicate()
-        except TimeoutError:
-            process.kill()
-            output = b"it takes too long"
-        if process.returncode:
-            _log.warning("image %s cannot be imported: %s", archive, output.decode(errors="replace").strip())
+        command = (str(program), "--address", str(socket), "--namespace", NAMESPACE, "images", "import", str(archive))
+        done = await program_output(command, _IMPORT_SECONDS)
+        if done.code != 0:
+            said = "it takes too long" if done.code is None else done.text
+            _log.warning("image %s cannot be imported: %s", archive, said)

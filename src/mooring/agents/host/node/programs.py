@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
 from pathlib import Path
 from typing import Final
 
+from mooring.agents.host.program_output import program_output
 from mooring.kube.errors import MooringError
 
 __all__ = ["ProgramMissing", "find_program", "kubelet_version", "search_path"]
@@ -40,18 +40,12 @@ def find_program(name: str, path: str) -> str:
 async def kubelet_version(program: str) -> str:
     """As in v1.35.8."""
     try:
-        process = await asyncio.create_subprocess_exec(
-            program,
-            "--version",
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-        )
-        async with asyncio.timeout(_VERSION_SECONDS):
-            output, _ = await process.communicate()
-    except (OSError, TimeoutError) as error:
-        raise ProgramMissing(f"{program} --version does not answer: {str(error) or 'it takes too long'}") from None
-    words = output.decode(errors="replace").split()
-    if process.returncode or not words:
-        raise ProgramMissing(f"{program} --version ended with exit code {process.returncode}: {' '.join(words)}")
+        done = await program_output((program, "--version"), _VERSION_SECONDS)
+    except OSError as error:
+        raise ProgramMissing(f"{program} --version does not answer: {error}") from None
+    if done.code is None:
+        raise ProgramMissing(f"{program} --version does not answer: it takes too long")
+    words = done.text.split()
+    if done.code or not words:
+        raise ProgramMissing(f"{program} --version ended with exit code {done.code}: {' '.join(words)}")
     return words[-1]
