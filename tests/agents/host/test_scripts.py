@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -108,6 +109,30 @@ def test_a_cancelled_script_is_ended(tmp_path: Path) -> None:
             await asyncio.sleep(0.01)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
+        assert task.cancelled()
+
+    asyncio.run(cancelled())
+    until(lambda: has_ended(int((tmp_path / "pid").read_text())), "the script ended")
+
+
+def test_a_script_that_is_cancelled_while_it_starts_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With what it has begun by then, which would live on."""
+    path = script(tmp_path, f"sleep 1000 & echo $! > {tmp_path}/begun; mv {tmp_path}/begun {tmp_path}/pid; wait")
+    start = asyncio.create_subprocess_exec
+
+    async def cancelled() -> None:
+        async def slow(*arguments: Any, **options: Any) -> asyncio.subprocess.Process:
+            process = await start(*arguments, **options)
+            while not (tmp_path / "pid").exists():
+                await asyncio.sleep(0.01)
+            task.cancel()
+            await asyncio.sleep(0.01)
+            return process
+
+        monkeypatch.setattr(asyncio, "create_subprocess_exec", slow)
+        task = asyncio.create_task(run_script(RootFolder(tmp_path), path, SECONDS))
+        async with asyncio.timeout(SECONDS):
+            await asyncio.gather(task, return_exceptions=True)
         assert task.cancelled()
 
     asyncio.run(cancelled())

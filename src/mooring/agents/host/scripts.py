@@ -53,18 +53,15 @@ async def run_script(root: RootFolder, path: Path, seconds: float) -> ScriptResu
     """Run a script file. When this is cancelled, the script is ended too."""
     identity = f"{root.mark}-{path.name}"
     await asyncio.to_thread(kill_marked, identity, SCRIPT_VARIABLE)
+    starting = asyncio.create_task(_start(path, {MARK_VARIABLE: root.mark, SCRIPT_VARIABLE: identity}))
     try:
-        process = await asyncio.create_subprocess_exec(
-            *("/bin/bash" if Path("/bin/bash").exists() else "/bin/sh", str(path)),
-            cwd="/",
-            env={**os.environ, MARK_VARIABLE: root.mark, SCRIPT_VARIABLE: identity},
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            start_new_session=True,
-        )
+        process = await asyncio.shield(starting)
     except OSError as error:
         return ScriptResult(126, f"it cannot be started: {error}")
+    except asyncio.CancelledError:
+        # A start that is itself cancelled kills the shell alone, and waits for whatever the shell has begun.
+        await asyncio.shield(asyncio.create_task(_end_start(starting)))
+        raise
     tail = bytearray()
     reading = asyncio.create_task(_read(process.stdout, tail))
     try:
@@ -75,6 +72,24 @@ async def run_script(root: RootFolder, path: Path, seconds: float) -> ScriptResu
     finally:
         await asyncio.shield(asyncio.create_task(_end(process, reading)))
     return ScriptResult(code, tail.decode(errors="replace")[-LONGEST_OUTPUT_CHARACTERS:])
+
+
+async def _start(path: Path, marks: Mapping[str, str]) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        *("/bin/bash" if Path("/bin/bash").exists() else "/bin/sh", str(path)),
+        cwd="/",
+        env={**os.environ, **marks},
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        start_new_session=True,
+    )
+
+
+async def _end_start(starting: asyncio.Task[asyncio.subprocess.Process]) -> None:
+    with suppress(OSError):
+        process = await starting
+        await _end(process, asyncio.create_task(_read(process.stdout, bytearray())))
 
 
 async def _read(stream: asyncio.StreamReader | None, tail: bytearray) -> None:
