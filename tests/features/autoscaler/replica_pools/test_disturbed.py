@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 from mooring.features.autoscaler.replica_pools.decision import decide_replica_pools
+from mooring.kube.objects import Object
 from mooring.kube.status import NotFoundError
 from mooring.testing.hosts import claimed_hosts
 from mooring.testing.replica_pools import replica_pods, replica_policy
@@ -23,9 +24,17 @@ def check_invariants(world: ReplicaPoolWorld) -> None:
     labels = Counter(each["metadata"]["labels"]["mooring.dev/replica-pool"] for each in pools)
     assert all(count == 1 for count in labels.values()), labels
     assert len(pools) <= MAX_POOLS
-    assert sum(each["spec"]["replicas"] for each in pools) <= MAX_HOSTS
+    assert sum(_hosts_of(world, each) for each in pools) <= MAX_HOSTS
     claims = claimed_hosts(world.registry)
     assert len(set(claims.values())) == len(claims)
+
+
+def _hosts_of(world: ReplicaPoolWorld, pool: Object) -> int:
+    """Those that it asks for; of a pool that goes those that it still has."""
+    if "deletionTimestamp" not in pool["metadata"]:
+        return int(pool["spec"]["replicas"])
+    label = {"cluster.x-k8s.io/deployment-name": pool["metadata"]["name"]}
+    return sum(label.items() <= each["metadata"]["labels"].items() for each in world.all("Machine").values())
 
 
 def check_decisions(monkeypatch: pytest.MonkeyPatch, begun: list[str]) -> None:
