@@ -34,8 +34,8 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
-    found = Machine(tmp_path, monkeypatch)
+def machine(short_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    found = Machine(short_path, monkeypatch)
     monkeypatch.setattr(process, "clean_machine", found.clean_machine)
     return found
 
@@ -57,8 +57,8 @@ def test_a_machine_is_reset_whatever_its_journal_says(
     assert not machine.root.journal.exists()
 
 
-def test_a_folder_has_one_agent_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    machine = Machine(tmp_path, monkeypatch)
+def test_a_folder_has_one_agent_at_a_time(short_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine(short_path, monkeypatch)
     with process.only_agent(machine.settings), pytest.raises(InputError) as told:
         asyncio.run(reset_machine(machine.settings))
     assert str(told.value) == f"--root {machine.root.path}: another agent runs in this folder"
@@ -67,16 +67,16 @@ def test_a_folder_has_one_agent_at_a_time(tmp_path: Path, monkeypatch: pytest.Mo
         assert machine.root.lock.stat().st_mode & 0o777 == 0o600
 
 
-def test_services_are_run_by_systemd_or_by_the_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    own = services_of(Machine(tmp_path, monkeypatch).settings)
+def test_services_are_run_by_systemd_or_by_the_agent(short_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = services_of(Machine(short_path, monkeypatch).settings)
     assert isinstance(own, ServiceSupervisor)
-    units = services_of(Machine(tmp_path, monkeypatch, systemd=True).settings)
+    units = services_of(Machine(short_path, monkeypatch, systemd=True).settings)
     assert isinstance(units, SystemdServices)
-    assert units.unit("kubelet") == f"mooring-{RootFolder(tmp_path / 'r').short_mark}-kubelet.service"
+    assert units.unit("kubelet") == f"mooring-{RootFolder(short_path / 'r').short_mark}-kubelet.service"
 
 
-def test_metrics_tell_the_last_heartbeat(tmp_path: Path) -> None:
-    settings = AgentSettings("node10", "team", RootFolder(tmp_path), tmp_path)
+def test_metrics_tell_the_last_heartbeat(short_path: Path) -> None:
+    settings = AgentSettings("node10", "team", RootFolder(short_path), short_path)
     nobody: Any = None
     client = HostClient(settings, nobody, HostInformer(), lambda: NOON)
     health = AgentHealth(client, Hardware("linux", "Debian 12", "arm64", 4, 2048))
@@ -97,10 +97,10 @@ KUBECONFIG = """{"apiVersion": "v1", "kind": "Config", "current-context": "c", "
 "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}]}"""
 
 
-def test_an_agent_comes_in_with_what_it_is_given_or_with_its_own(tmp_path: Path) -> None:
-    settings = AgentSettings("node10", "team", RootFolder(tmp_path / "r"), tmp_path)
+def test_an_agent_comes_in_with_what_it_is_given_or_with_its_own(short_path: Path) -> None:
+    settings = AgentSettings("node10", "team", RootFolder(short_path / "r"), short_path)
     settings.root.prepare()
-    given = tmp_path / "given"
+    given = short_path / "given"
     given.write_text(KUBECONFIG.replace("SERVER", "http://given"))
     settings.root.kubeconfig.write_text(KUBECONFIG.replace("SERVER", "http://own"))
 
@@ -130,8 +130,8 @@ def test_an_agent_comes_in_with_what_it_is_given_or_with_its_own(tmp_path: Path)
     assert came(None, given, stopped=True) is None
 
 
-def test_a_journal_that_cannot_be_read_says_what_to_do(tmp_path: Path) -> None:
-    path = tmp_path / "journal.json"
+def test_a_journal_that_cannot_be_read_says_what_to_do(short_path: Path) -> None:
+    path = short_path / "journal.json"
     journal = AgentJournal(path)
     assert journal.record() == AgentProgress()
     assert not path.exists()
@@ -231,17 +231,17 @@ PROGRESS = AgentProgress(CLAIM)
     ],
 )
 def test_a_dry_run_tells_what_would_be_registered_and_done(
-    tmp_path: Path,
+    short_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     answer: Object | Exception,
     progress: AgentProgress,
     where: str,
     next_line: str | None,
 ) -> None:
-    settings = AgentSettings("node10", "team", RootFolder(tmp_path / "r"), tmp_path / "b", labels={"rack": "a"})
+    settings = AgentSettings("node10", "team", RootFolder(short_path / "r"), short_path / "b", labels={"rack": "a"})
     settings.root.prepare()
     AgentJournal(settings.root.journal).record(**{name: getattr(progress, name) for name in progress.__struct_fields__})
-    kubeconfig = tmp_path / "given"
+    kubeconfig = short_path / "given"
     kubeconfig.write_text(KUBECONFIG.replace("SERVER", "http://given"))
     put(settings.download_path / "bin" / "kubelet", "echo Kubernetes v1.35.8")
     put(settings.download_path / "bin" / "runc", "exit 1")
@@ -277,15 +277,15 @@ def test_a_dry_run_tells_what_would_be_registered_and_done(
 
 
 def test_a_dry_run_comes_in_with_the_agents_own_kubeconfig_where_it_is_given_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    short_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
-    settings = AgentSettings("node10", "team", RootFolder(tmp_path / "r"), tmp_path / "b")
+    monkeypatch.setenv("KUBECONFIG", str(short_path / "none"))
+    settings = AgentSettings("node10", "team", RootFolder(short_path / "r"), short_path / "b")
     settings.root.prepare()
     api = Api(NotFoundError("gone"))
     monkeypatch.setattr(dry_run, "HttpTransport", api)
     settings.root.kubeconfig.write_text(KUBECONFIG.replace("SERVER", "http://own"))
-    given = tmp_path / "given"
+    given = short_path / "given"
     given.write_text(KUBECONFIG.replace("SERVER", "http://given"))
     for kubeconfig, server in ((None, "http://own"), (given, "http://given")):
         api.asked.clear()

@@ -128,8 +128,8 @@ class Machine:
 
 
 @pytest.fixture
-def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
-    return Machine(tmp_path, monkeypatch)
+def machine(short_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    return Machine(short_path, monkeypatch)
 
 
 def failure(message: str, attempts: int = 1, seconds: int = 10) -> StepFailure:
@@ -214,8 +214,8 @@ def test_a_script_that_fails_is_told_with_its_output_and_nothing_is_verified(mac
     assert machine.journal.progress == AgentProgress(install_begun=True, install_failure=told)
 
 
-def test_a_node_is_planned_from_the_settings_and_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    machine = Machine(tmp_path, monkeypatch, systemd=True, pod_cidr="10.1.0.0/24", sandbox_image="pause")
+def test_a_node_is_planned_from_the_settings_and_the_machine(short_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine(short_path, monkeypatch, systemd=True, pod_cidr="10.1.0.0/24", sandbox_image="pause")
     overrides = machine.settings.download_path / "kubelet.conf.d"
     overrides.mkdir(parents=True)
     monkeypatch.setattr(host_work, "may_lower_oom_score", lambda: True)
