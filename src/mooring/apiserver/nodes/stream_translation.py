@@ -96,7 +96,7 @@ async def _send_to_client(client: WebSocket, streams: dict[str, SpdyStream]) -> 
     status = b""
     while data := await streams["error"].read():
         status += data
-    if streams["error"].cut:
+    if streams["error"].cut and not status:
         # An empty status, or a goodbye as usual, would say that the command went well.
         await client.close(_LOST, "the node was lost before the command had ended")
     else:
