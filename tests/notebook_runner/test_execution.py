@@ -14,7 +14,7 @@ from mooring.notebook_runner.cell_text import output_text
 from mooring.notebook_runner.execution.cell_run import CellRun, Execution
 from mooring.notebook_runner.execution.client import MAX_CELL_CHARACTERS
 from mooring.notebook_runner.execution.dead_kernel import how_it_died, oom_kills
-from mooring.notebook_runner.execution.notebook_file import NotANotebook, read_notebook
+from mooring.notebook_runner.execution.notebook_file import read_notebook
 from mooring.notebook_runner.execution.run import NotebookRun
 from mooring.notebook_runner.settings import RunnerSettings
 from mooring.notebook_runner.verdict import verdict
@@ -188,31 +188,6 @@ def test_a_kernel_that_is_not_installed_is_named_with_those_that_are(tmp_path: P
     assert (found.end.outcome, found.end.reason) == ("Error", "KernelNotInstalled")
     assert 'asks for the kernel "julia-1.9", which is not installed; installed: python3' in found.end.message
     assert statuses(found) == ["Skipped"]
-
-
-@pytest.mark.parametrize(
-    ("content", "sentence"),
-    [
-        (None, "does not exist"),
-        (b"not json", "is not a notebook: it is no JSON"),
-        (b"[]", "JSON without nbformat"),
-        (b'{"nbformat": 4}', "is not a valid notebook"),
-        (
-            b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": "x"}]}',
-            "not a valid notebook",
-        ),
-        (b'{"nbformat": 99, "cells": []}', "is not a valid notebook"),
-        (b"\xff\xfe", "no text in UTF-8"),
-    ],
-)
-def test_what_is_no_notebook_is_named(tmp_path: Path, content: bytes | None, sentence: str) -> None:
-    path = tmp_path / "x.ipynb"
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(NotANotebook) as refused:
-        read_notebook(str(path))
-    assert sentence in str(refused.value)
-    assert str(path) in str(refused.value)
 
 
 def test_a_notebook_of_an_older_format_is_read(tmp_path: Path) -> None:

@@ -124,7 +124,13 @@ def test_durations_are_written_as_go_writes_them() -> None:
         (b"[]", "{} is not a notebook: it is JSON without nbformat"),
         (b"{}", "{} is not a notebook: it is JSON without nbformat"),
         (b'{"nbformat": "4"}', "{} is not a notebook: it is JSON without nbformat"),
+        (b"not json", "{} is not a notebook: it is no JSON ("),
         (b'{"nbformat": 4}', "{} is not a valid notebook: "),
+        (
+            b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": "x"}]}',
+            "{} is not a valid notebook: ",
+        ),
+        (b'{"nbformat": 99, "cells": []}', "{} is not a valid notebook: "),
         (b'{"nbformat": 99, "nbformat_minor": 0, "metadata": {}, "cells": []}', "{} is not a valid notebook: "),
     ],
 )

@@ -32,7 +32,7 @@ SETTINGS = AgentSettings(
     "node10", "team", RootFolder(Path("/r")), Path("/b"), labels={"rack": "a", "nvidia.com/gpu.count": "9"}
 )
 NETWORK = [{"networkInterfaceName": "eth0"}]
-HEAD = {
+HEAD: Object = {
     "apiVersion": f"{DOMAIN}/v1beta1",
     "kind": "ByoHost",
     "metadata": {"name": "node10", "namespace": "team", "annotations": {f"byoh.{DOMAIN}/agent": mooring.__version__}},
@@ -57,7 +57,7 @@ DESCRIBED = Request(
     "node10",
     {
         **HEAD,
-        "metadata": {**HEAD["metadata"], "labels": LABELS},  # type: ignore[dict-item]
+        "metadata": {**HEAD["metadata"], "labels": LABELS},
         "spec": {"capacity": {"cpu": "4", "memory": "2048Ki", "nvidia.com/gpu": "2"}},
     },
     manager="mooring-agent",

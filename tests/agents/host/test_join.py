@@ -132,6 +132,21 @@ def test_a_program_that_takes_too_long_is_ended_with_all_that_it_started(tmp_pat
     )
 
 
+def test_a_program_goes_with_who_waits_for_it(tmp_path: Path) -> None:
+    program = put(tmp_path / "slow", f"sleep 1000 & echo $! > {tmp_path}/new; mv {tmp_path}/new {tmp_path}/child; wait")
+
+    async def cancelled() -> None:
+        task = asyncio.create_task(program_output((str(program),), 1000))
+        while not (tmp_path / "child").exists():
+            await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        assert task.cancelled()
+
+    asyncio.run(cancelled())
+    until(lambda: has_ended(int((tmp_path / "child").read_text())), "the child ended")
+
+
 # Services
 
 

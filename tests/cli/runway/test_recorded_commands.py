@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from mooring.apiserver.health import VERSION_SUFFIX
@@ -188,5 +189,5 @@ def test_commands_say_and_write_what_they_did() -> None:
             found[f"{make.__name__}: {' '.join(line)}"] = told(make, None, line, 0)
     for verb, kind, error, line in REFUSED:
         case = f"{error.__name__} at {verb} {kind}: {' '.join(line)}"
-        found[case] = told(lambda v=verb, k=kind, e=error: refusing(v, k, e), None, line, 0)  # type: ignore[misc]
+        found[case] = told(partial(refusing, verb, kind, error), None, line, 0)
     same_as_recorded("cli-runway", found)

@@ -156,6 +156,28 @@ NAMES: Final = (
     "",
 )
 ARITHMETIC: Final = ("+", "-", "*", "/", "%", "<", "<=", ">", ">=", "==", "!=")
+OF_NUMBERS: Final = (
+    "int(n)",
+    "uint(n)",
+    "double(n)",
+    "string(n)",
+    "-(n)",
+    "type(n)",
+    "bool(n)",
+    "timestamp(n)",
+    "duration(n)",
+    "'%s'.format([n])",
+    "'%d'.format([n])",
+    "'%f'.format([n])",
+    "'%.2f'.format([n])",
+    "'%.0f'.format([n])",
+    "'%e'.format([n])",
+    "'%.3e'.format([n])",
+    "'%b'.format([n])",
+    "'%x'.format([n])",
+    "'%X'.format([n])",
+    "'%o'.format([n])",
+)
 GRIDS: Final[tuple[tuple[dict[str, Sequence[Any]], tuple[str, ...]], ...]] = (
     ({"s": TEXTS}, (
         "s.upperAscii()", "s.lowerAscii()", "s.trim()", "s.reverse()", "size(s)", "bytes(s)", "s.split('')",
@@ -209,24 +231,9 @@ GRIDS: Final[tuple[tuple[dict[str, Sequence[Any]], tuple[str, ...]], ...]] = (
         "t + d", "t - d", "d + d", "d - d", "t - t", "d == d", "string(t)", "string(d)", "'%s'.format([t])",
         "'%s'.format([d])",
     )),
-    ({"n": INTS}, (
-        "int(n)", "uint(n)", "double(n)", "string(n)", "-(n)", "type(n)", "bool(n)", "timestamp(n)", "duration(n)",
-        "'%s'.format([n])", "'%d'.format([n])", "'%f'.format([n])", "'%.2f'.format([n])", "'%.0f'.format([n])",
-        "'%e'.format([n])", "'%.3e'.format([n])", "'%b'.format([n])", "'%x'.format([n])", "'%X'.format([n])",
-        "'%o'.format([n])",
-    )),
-    ({"n": UINTS}, (
-        "int(n)", "uint(n)", "double(n)", "string(n)", "-(n)", "type(n)", "bool(n)", "timestamp(n)", "duration(n)",
-        "'%s'.format([n])", "'%d'.format([n])", "'%f'.format([n])", "'%.2f'.format([n])", "'%.0f'.format([n])",
-        "'%e'.format([n])", "'%.3e'.format([n])", "'%b'.format([n])", "'%x'.format([n])", "'%X'.format([n])",
-        "'%o'.format([n])",
-    )),
-    ({"n": DOUBLES}, (
-        "int(n)", "uint(n)", "double(n)", "string(n)", "-(n)", "type(n)", "bool(n)", "timestamp(n)", "duration(n)",
-        "'%s'.format([n])", "'%d'.format([n])", "'%f'.format([n])", "'%.2f'.format([n])", "'%.0f'.format([n])",
-        "'%e'.format([n])", "'%.3e'.format([n])", "'%b'.format([n])", "'%x'.format([n])", "'%X'.format([n])",
-        "'%o'.format([n])",
-    )),
+    ({"n": INTS}, OF_NUMBERS),
+    ({"n": UINTS}, OF_NUMBERS),
+    ({"n": DOUBLES}, OF_NUMBERS),
     ({"n": TEXTS}, (
         "'%s'.format([n])", "'%d'.format([n])", "'%f'.format([n])", "'%.2f'.format([n])", "'%.0f'.format([n])",
         "'%e'.format([n])", "'%.3e'.format([n])", "'%b'.format([n])", "'%x'.format([n])", "'%X'.format([n])",

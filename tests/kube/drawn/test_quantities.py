@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from operator import add, sub
 from typing import Any
 
 from mooring.kube import quantities
@@ -157,7 +158,7 @@ def test_quantities_compare_and_add_up_as_their_amounts_do() -> None:
         assert order == (exact < 0, exact <= 0, exact == 0, exact >= 0, exact > 0), (left, right)
         if exact == 0:
             assert hash(left) == hash(right)
-        lines[f"{len(lines)} {left!r} {right!r}"] = f"{answer(lambda: left + right)} {answer(lambda: left - right)}"  # noqa: B023
+        lines[f"{len(lines)} {left!r} {right!r}"] = f"{answer(add, left, right)} {answer(sub, left, right)}"
     for each in found:
         lines[f"{len(lines)} {each!r}"] = " ".join(answer(each.scaled, to) for to in (-9, -3, 0, 3, 9, 39, 40, 41))
     same_as_recorded("kube-quantity-sums", lines)

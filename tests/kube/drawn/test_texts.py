@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from itertools import product
 from random import Random
@@ -34,9 +35,9 @@ _LONG = of_lengths(63, 253)
 _QUALIFIED = [*_NAMES, *(f"{each}/a" for each in _LONG), *(f"a.b/{each}" for each in _LONG)]
 
 
-def _field_errors(check: object, value: str, **more: int) -> list[tuple[str, str]]:
+def _field_errors(check: Callable[..., object], value: str, **more: int) -> list[tuple[str, str]]:
     found: list[FieldError] = []
-    check(found, value, "spec.it", **more)  # type: ignore[operator]
+    check(found, value, "spec.it", **more)
     return [(each.cause, str(each)) for each in found]
 
 

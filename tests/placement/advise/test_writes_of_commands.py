@@ -19,8 +19,8 @@ ADDED = Edit("pod", "tolerate", "/spec/tolerations/-", None, {"key": "x"})
 
 def target(kind: str = "Deployment", namespace: str = "ml", **more: object) -> CommandTarget:
     manifest: Object = {"kind": kind, "spec": {"template": {"spec": {"nodeName": "a"}}}}
-    given = {"pod_path": TEMPLATE, "live": True, "manifest": manifest, "api_version": "apps/v1", **more}
-    return CommandTarget(kind, "web", namespace, **given)  # type: ignore[arg-type]
+    given: Object = {"pod_path": TEMPLATE, "live": True, "manifest": manifest, "api_version": "apps/v1", **more}
+    return CommandTarget(kind, "web", namespace, **given)
 
 
 def said(made: Commands) -> list[tuple[str, tuple[Write, ...]]]:

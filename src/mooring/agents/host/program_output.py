@@ -22,7 +22,9 @@ class ProgramOutput(NamedTuple):
 
 
 async def program_output(argv: tuple[str, ...], seconds: float) -> ProgramOutput:
-    """Standard output and errors together. Raises OSError for a program that cannot be run."""
+    """Standard output and errors together. When this is cancelled, the program is ended too. Raises OSError for one
+    that cannot be run.
+    """
     process = await asyncio.create_subprocess_exec(
         *argv,
         stdin=asyncio.subprocess.DEVNULL,
@@ -33,11 +35,13 @@ async def program_output(argv: tuple[str, ...], seconds: float) -> ProgramOutput
     try:
         async with asyncio.timeout(seconds):
             output, _ = await process.communicate()
-    except TimeoutError:
+    except (TimeoutError, asyncio.CancelledError) as ended:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         with suppress(TimeoutError):
             async with asyncio.timeout(_KILL_SECONDS):
                 await process.communicate()
+        if isinstance(ended, asyncio.CancelledError):
+            raise
         return ProgramOutput(None, "")
     return ProgramOutput(process.returncode, output.decode(errors="replace").strip())

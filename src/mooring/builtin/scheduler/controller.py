@@ -331,7 +331,9 @@ def _decide(view: View, state: ClusterState, overlay: Overlay, queue: Queue) -> 
         children=(*evictions, *batch.binds),
         status=tuple(batch.statuses),
         events=tuple(batch.events),
-        memory=Queue(MappingProxyType(attempts), position, batch.start, batch.unrecorded(), batch.said),
+        memory=Queue(
+            MappingProxyType(attempts), position, batch.start, batch.unrecorded(), MappingProxyType(batch.said)
+        ),
         assumes=(Assume(CLUSTER, overlay.assumed()),),
     )
 
